@@ -41,7 +41,8 @@ static void make_signature(analysis *a, cell *c) {
 static cell *target(analysis *a, cell *c) {
     c = real_cell(c);
     if (c->target == NULL) {
-        const type *const t = c->type != NULL && c->type->kind == TYPE_POINTER ? c->type->of : NULL;
+        const type *const t =
+            c->type != NULL && c->type->kind == TYPE_POINTER ? c->type->of : NULL;
         c->target = new_cell(a, t != NULL && t->kind == TYPE_VOID ? NULL : t);
         make_signature(a, c->target);
     }
@@ -64,7 +65,9 @@ static bool is_walked(const type *record_type, const type *number) {
     const list *const fields = &record_type->record->fields;
     for (size_t i = 0; i < fields->n; i++) {
         const type *const t = element(((decl *)fields->at[i])->type);
-        if (t->kind == TYPE_RECORD ? !is_walked(t, number) : t->kind != TYPE_REAL || t->bits != number->bits) return false;
+        if (t->kind == TYPE_RECORD ? !is_walked(t, number)
+                                   : t->kind != TYPE_REAL || t->bits != number->bits)
+            return false;
     }
     return fields->n != 0;
 }
@@ -84,8 +87,10 @@ static void join_fields(analysis *a, const type *t, cell *number) {
 static void join(analysis *a, cell *x, cell *y) {
     x = real_cell(x), y = real_cell(y);
     if (x == y) return;
-    if (x->type != NULL && y->type != NULL && (is_walked(x->type, y->type) || is_walked(y->type, x->type))) {
-        join_fields(a, x->type->kind == TYPE_RECORD ? x->type : y->type, x->type->kind == TYPE_RECORD ? y : x);
+    if (x->type != NULL && y->type != NULL &&
+        (is_walked(x->type, y->type) || is_walked(y->type, x->type))) {
+        join_fields(a, x->type->kind == TYPE_RECORD ? x->type : y->type,
+                    x->type->kind == TYPE_RECORD ? y : x);
         return;
     }
     if (x->type == NULL) {
@@ -101,7 +106,8 @@ static void join(analysis *a, cell *x, cell *y) {
     if (x->type != NULL && y->type != NULL && differ(x->type, y->type)) x->mixed = true;
     for (size_t i = 0; i < y->versions.n; i++)
         if (!list_has(&x->versions, y->versions.at[i])) push(&x->versions, y->versions.at[i]);
-    cell *const tx = x->target, *const ty = y->target, *const rx = x->result, *const ry = y->result;
+    cell *const tx = x->target, *const ty = y->target, *const rx = x->result,
+                *const ry = y->result;
     const list px = x->parameters, py = y->parameters;
     if (tx == NULL) x->target = ty;
     if (rx == NULL) x->result = ry, x->parameters = py;
@@ -161,7 +167,8 @@ static void initialise(analysis *a, version *v, cell *to, const type *t, const n
 
 static cell *pointee(analysis *a, version *v, const node *n) {
     cell *const c = evaluate(a, v, n);
-    if (n->type != NULL && (n->type->kind == TYPE_ARRAY || n->type->kind == TYPE_FUNCTION)) return real_cell(c);
+    if (n->type != NULL && (n->type->kind == TYPE_ARRAY || n->type->kind == TYPE_FUNCTION))
+        return real_cell(c);
     return target(a, c);
 }
 
@@ -172,9 +179,12 @@ static void assign(analysis *a, version *v, cell *to, const type *t, const node 
         return;
     }
     switch (t->kind) {
-    case TYPE_REAL: flow(evaluate(a, v, n), to); break;
+    case TYPE_REAL:
+        flow(evaluate(a, v, n), to);
+        break;
     case TYPE_POINTER:
-        if (n->type->kind == TYPE_POINTER || n->type->kind == TYPE_ARRAY || n->type->kind == TYPE_FUNCTION)
+        if (n->type->kind == TYPE_POINTER || n->type->kind == TYPE_ARRAY ||
+            n->type->kind == TYPE_FUNCTION)
             join(a, target(a, to), pointee(a, v, n));
         else (void)evaluate(a, v, n);
         break;
@@ -186,7 +196,16 @@ static void assign(analysis *a, version *v, cell *to, const type *t, const node 
         (void)evaluate(a, v, n);
         note(&a->losses, v, n, "a complex number");
         break;
-    default: (void)evaluate(a, v, n);
+    case TYPE_OTHER:
+        (void)evaluate(a, v, n);
+        if (n->type->kind == TYPE_REAL) note(&a->losses, v, n, "part of a vector");
+        for (size_t i = 0; i < n->children; i++) /* the elements of a vector */
+            if (n->child[i] != NULL && n->child[i]->type != NULL &&
+                n->child[i]->type->kind == TYPE_REAL)
+                note(&a->losses, v, n->child[i], "part of a vector");
+        break;
+    default:
+        (void)evaluate(a, v, n);
     }
 }
 
@@ -197,7 +216,8 @@ static decl *base_of(const node *n) {
     n = bare(n);
     if (n->kind == NODE_NAME) return n->decl;
     if (n->kind == NODE_MEMBER && !n->arrow && n->children != 0) return base_of(n->child[0]);
-    if (n->kind == NODE_INDEX && n->child[0]->type != NULL && n->child[0]->type->kind == TYPE_ARRAY)
+    if (n->kind == NODE_INDEX && n->child[0]->type != NULL &&
+        n->child[0]->type->kind == TYPE_ARRAY)
         return base_of(n->child[0]);
     return NULL;
 }
@@ -205,7 +225,8 @@ static decl *base_of(const node *n) {
 /* Marks local variables that are static and may be written to. */
 static void mark_changed(const node *n) {
     if (n == NULL) return;
-    const bool step = n->kind == NODE_UNARY && (same(n->op, "++") || same(n->op, "--") || same(n->op, "&"));
+    const bool step =
+        n->kind == NODE_UNARY && (same(n->op, "++") || same(n->op, "--") || same(n->op, "&"));
     if ((n->kind == NODE_ASSIGN || step) && n->children != 0) {
         decl *const d = base_of(n->child[0]);
         if (d != NULL) d->changed = true;
@@ -214,7 +235,8 @@ static void mark_changed(const node *n) {
         const node *p = n->parent;
         while (p != NULL && p->kind == NODE_PAREN) p = p->parent;
         const bool read = p != NULL && (p->kind == NODE_INDEX || p->kind == NODE_SIZEOF);
-        if (n->by_macro || (n->decl->type->kind == TYPE_ARRAY && !read)) n->decl->changed = true;
+        if (n->by_macro || (n->decl->type->kind == TYPE_ARRAY && !read))
+            n->decl->changed = true;
     }
     for (size_t i = 0; i < n->children; i++) mark_changed(n->child[i]);
     for (size_t i = 0; i < n->decls.n; i++) mark_changed(((decl *)n->decls.at[i])->init);
@@ -253,8 +275,10 @@ static cell *function_cell(analysis *a, version *caller, decl *f) {
         return c;
     }
     version *const v = version_for(a, caller, f);
-    for (size_t i = 0; i < f->parameters.n; i++) push(&c->parameters, decl_cell(a, v, f->parameters.at[i]));
-    c->result = v->result != NULL ? v->result : new_cell(a, f->type->of); /* of what gives nothing, too */
+    for (size_t i = 0; i < f->parameters.n; i++)
+        push(&c->parameters, decl_cell(a, v, f->parameters.at[i]));
+    c->result = v->result != NULL ? v->result
+                                  : new_cell(a, f->type->of); /* of what gives nothing, too */
     push(&c->versions, v);
     push(&a->signatures, c);
     return c;
@@ -274,7 +298,8 @@ static cell *call_known(analysis *a, version *v, const node *n, const known *k) 
     for (size_t i = 0; i < args; i++) {
         cell *const c = evaluate(a, v, arg[i]);
         if (arg[i]->type == NULL || arg[i]->type->kind != TYPE_REAL) continue;
-        if (k->kind == KNOWN_OPERATION || k->kind == KNOWN_SCALED || k->kind == KNOWN_PARTS) flow(c, out);
+        if (k->kind == KNOWN_OPERATION || k->kind == KNOWN_SCALED || k->kind == KNOWN_PARTS)
+            flow(c, out);
         if (k->kind == KNOWN_ROUNDING) note(&a->losses, v, arg[i], "an integer");
     }
     if ((k->kind == KNOWN_AGAIN || k->kind == KNOWN_FILL) && args >= 1)
@@ -306,11 +331,16 @@ static cell *call(analysis *a, version *v, const node *n) {
         const char *const name = starts_with(d->name, "wgi_plain_") ? d->name + 10 : d->name;
         const known *const k = known_function(name, &bits);
         if (k->kind != KNOWN_NOTHING && !accepted) return call_known(a, v, n, k);
+        if (strstr(d->name, "longjmp") != NULL || strstr(d->name, "setjmp") != NULL)
+            note(&a->never, v, n,
+                 "a long jump leaves recordings where they are: return a status instead");
         for (size_t i = 0; i < args; i++) (void)evaluate(a, v, arg[i]);
         if (!accepted) note(&a->foreign, v, n, "is not among the files given");
         return new_cell(a, n->type);
     }
-    cell *const callee = f->type != NULL && f->type->kind == TYPE_FUNCTION ? real_cell(evaluate(a, v, f)) : pointee(a, v, f);
+    cell *const callee = f->type != NULL && f->type->kind == TYPE_FUNCTION
+                             ? real_cell(evaluate(a, v, f))
+                             : pointee(a, v, f);
     make_signature(a, callee);
     if (f->kind == NODE_OPAQUE) note(&a->foreign, v, n, "is not known");
     for (size_t i = 0; i < args; i++)
@@ -347,7 +377,8 @@ static cell *choice(analysis *a, version *v, const node *n) {
         if (gives_real(n)) {
             cell *const x = evaluate(a, v, c);
             if (gives_real(c)) flow(x, out);
-        } else if (n->type != NULL && n->type->kind == TYPE_POINTER && (is_address(c) || c->type->kind == TYPE_FUNCTION))
+        } else if (n->type != NULL && n->type->kind == TYPE_POINTER &&
+                   (is_address(c) || c->type->kind == TYPE_FUNCTION))
             join(a, target(a, out), pointee(a, v, c));
         else (void)evaluate(a, v, c);
     }
@@ -360,7 +391,8 @@ static cell *cast(analysis *a, version *v, const node *n) {
     if (gives_real(n) && gives_real(c)) flow(x, out);
     else if (n->type->kind == TYPE_WHOLE && gives_real(c)) note(&a->losses, v, c, "an integer");
     else if (n->type->kind == TYPE_COMPLEX) note(&a->losses, v, c, "a complex number");
-    else if (n->type->kind == TYPE_POINTER && (is_address(c) || (c->type != NULL && c->type->kind == TYPE_FUNCTION)))
+    else if (n->type->kind == TYPE_POINTER &&
+             (is_address(c) || (c->type != NULL && c->type->kind == TYPE_FUNCTION)))
         join(a, target(a, out), pointee(a, v, c));
     return out;
 }
@@ -392,15 +424,19 @@ static cell *evaluate_new(analysis *a, version *v, const node *n) {
     case NODE_MEMBER:
         if (n->children != 0) (void)evaluate(a, v, n->child[0]);
         return decl_cell(a, v, n->decl);
-    case NODE_CALL: return call(a, v, n);
-    case NODE_PAREN: return evaluate(a, v, n->child[0]);
-    case NODE_UNARY: return unary(a, v, n);
+    case NODE_CALL:
+        return call(a, v, n);
+    case NODE_PAREN:
+        return evaluate(a, v, n->child[0]);
+    case NODE_UNARY:
+        return unary(a, v, n);
     case NODE_INDEX: {
         const bool first = is_address(n->child[0]);
         (void)evaluate(a, v, n->child[first ? 1 : 0]);
         return pointee(a, v, n->child[first ? 0 : 1]);
     }
-    case NODE_BINARY: return binary(a, v, n);
+    case NODE_BINARY:
+        return binary(a, v, n);
     case NODE_ASSIGN: {
         cell *const to = evaluate(a, v, n->child[0]);
         if (same(n->op, "=")) assign(a, v, to, n->child[0]->type, n->child[1]);
@@ -411,8 +447,10 @@ static cell *evaluate_new(analysis *a, version *v, const node *n) {
         }
         return to;
     }
-    case NODE_CHOICE: return choice(a, v, n);
-    case NODE_CAST: return cast(a, v, n);
+    case NODE_CHOICE:
+        return choice(a, v, n);
+    case NODE_CAST:
+        return cast(a, v, n);
     case NODE_COMPOUND: {
         cell *const to = new_cell(a, n->type);
         if (n->children != 0) initialise(a, v, to, n->type, n->child[n->children - 1]);
@@ -422,14 +460,18 @@ static cell *evaluate_new(analysis *a, version *v, const node *n) {
         if (n->children == 0) return new_cell(a, n->type);
         const node *const block = n->child[0];
         run(a, v, block);
-        const node *const last = block->children != 0 ? block->child[block->children - 1] : NULL;
-        return last != NULL && is_expression(last) ? evaluate(a, v, last) : new_cell(a, n->type);
+        const node *const last =
+            block->children != 0 ? block->child[block->children - 1] : NULL;
+        return last != NULL && is_expression(last) ? evaluate(a, v, last)
+                                                   : new_cell(a, n->type);
     }
-    case NODE_SIZEOF: return new_cell(a, n->type);
+    case NODE_SIZEOF:
+        return new_cell(a, n->type);
     default:
         if (!n->by_macro)
             for (size_t i = 0; i < n->children; i++)
-                if (n->child[i] != NULL && is_expression(n->child[i])) (void)evaluate(a, v, n->child[i]);
+                if (n->child[i] != NULL && is_expression(n->child[i]))
+                    (void)evaluate(a, v, n->child[i]);
         return new_cell(a, n->type);
     }
 }
@@ -449,9 +491,11 @@ static bool is_list(const node *n) { return n->kind == NODE_LIST; }
 
 /* Element `at` of the list, and those behind it, initialise an object of type t: a list of its own,
  * an expression of that type, or as many as it has numbers (braces may be left out). */
-static void initialise_next(analysis *a, version *v, cell *to, const type *t, const node *l, size_t *at);
+static void initialise_next(analysis *a, version *v, cell *to, const type *t, const node *l,
+                            size_t *at);
 
-static void initialise_fields(analysis *a, version *v, const type *t, const node *l, size_t *at, bool own) {
+static void initialise_fields(analysis *a, version *v, const type *t, const node *l, size_t *at,
+                              bool own) {
     const list *const fields = &t->record->fields;
     size_t k = 0;
     while (*at < l->children && (own || k < fields->n)) {
@@ -459,7 +503,8 @@ static void initialise_fields(analysis *a, version *v, const type *t, const node
         if (n->kind == NODE_DESIGNATED) {
             if (!own) return;
             if (n->decl != NULL && n->children != 0)
-                initialise(a, v, decl_cell(a, v, n->decl), n->decl->type, n->child[n->children - 1]);
+                initialise(a, v, decl_cell(a, v, n->decl), n->decl->type,
+                           n->child[n->children - 1]);
             for (size_t i = 0; i < fields->n; i++)
                 if (fields->at[i] == n->decl) k = i + 1;
             ++*at;
@@ -472,9 +517,11 @@ static void initialise_fields(analysis *a, version *v, const type *t, const node
     }
 }
 
-static void initialise_next(analysis *a, version *v, cell *to, const type *t, const node *l, size_t *at) {
+static void initialise_next(analysis *a, version *v, cell *to, const type *t, const node *l,
+                            size_t *at) {
     const node *const n = l->child[*at];
-    if (is_list(n) || n->kind == NODE_STRING || (t->kind != TYPE_ARRAY && t->kind != TYPE_RECORD) ||
+    if (is_list(n) || n->kind == NODE_STRING ||
+        (t->kind != TYPE_ARRAY && t->kind != TYPE_RECORD) ||
         (t->kind == TYPE_RECORD && n->type != NULL && n->type->kind == TYPE_RECORD)) {
         initialise(a, v, to, t, n);
         ++*at;
@@ -486,7 +533,8 @@ static void initialise_next(analysis *a, version *v, cell *to, const type *t, co
 
 static void initialise(analysis *a, version *v, cell *to, const type *t, const node *n) {
     if (!is_list(n)) {
-        if (n->kind == NODE_DESIGNATED && n->children != 0) initialise(a, v, to, t, n->child[n->children - 1]);
+        if (n->kind == NODE_DESIGNATED && n->children != 0)
+            initialise(a, v, to, t, n->child[n->children - 1]);
         else assign(a, v, to, t, n);
         return;
     }
@@ -500,7 +548,9 @@ static void initialise(analysis *a, version *v, cell *to, const type *t, const n
                 at++;
             } else initialise_next(a, v, to, t->of, n, &at);
         }
-    else if (n->children != 0) assign(a, v, to, t, n->child[0]);
+    else
+        for (size_t i = 0; i < n->children && (i == 0 || t->kind == TYPE_OTHER); i++)
+            assign(a, v, to, t, n->child[i]);
     v->of_node[n->number] = to;
 }
 
@@ -513,9 +563,14 @@ static void run(analysis *a, version *v, const node *n) {
         return;
     }
     if (n->kind == NODE_RETURN) {
-        if (n->children != 0 && v->result != NULL) assign(a, v, v->result, v->function->type->of, n->child[0]);
+        if (n->children != 0 && v->result != NULL)
+            assign(a, v, v->result, v->function->type->of, n->child[0]);
         return;
     }
+    if (n->kind == NODE_OTHER && strstr(source(n), "asm") != NULL)
+        note(
+            &a->never, v, n,
+            "what assembly does is not known: write it in C, or register an operation of your own");
     for (size_t i = 0; i < n->children; i++) run(a, v, n->child[i]);
     for (size_t i = 0; i < n->decls.n; i++) {
         decl *const d = n->decls.at[i];
@@ -536,7 +591,8 @@ static version *new_version(analysis *a, version *caller, decl *f) {
     v->function = f;
     v->caller = caller;
     v->number = (unsigned)a->versions.n;
-    v->of_node = arena_get(2 * (f->nodes + 1) * sizeof *v->of_node); /* also for nodes that are made */
+    v->of_node =
+        arena_get(2 * (f->nodes + 1) * sizeof *v->of_node); /* also for nodes that are made */
     v->called = arena_get(2 * (f->nodes + 1) * sizeof *v->called);
     v->of_decl = arena_get((f->parameters.n + f->locals.n + 1) * sizeof *v->of_decl);
     if (f->type->of->kind != TYPE_VOID) {
@@ -594,7 +650,8 @@ static void force_signatures(analysis *a) {
                 if (p == NULL) continue;
                 p = real_cell(p);
                 while (p->target != NULL) p = real_cell(p->target);
-                if (p->type != NULL && p->type->kind == TYPE_REAL && !p->forced) p->forced = again = true;
+                if (p->type != NULL && p->type->kind == TYPE_REAL && !p->forced)
+                    p->forced = again = true;
             }
         }
     }
@@ -685,8 +742,10 @@ static bool add_selection(analysis *a, const decl *f, const char *s, list *to) {
                 if (same(g->name, word)) found = g;
             }
             if (found == NULL) {
-                error_at(where, "'%s': %s has no parameter, and the files no global variable, of that name", word,
-                         f->name);
+                error_at(
+                    where,
+                    "'%s': %s has no parameter, and the files no global variable, of that name",
+                    word, f->name);
                 return false;
             }
             c->root = found;
@@ -709,7 +768,9 @@ static bool add_selection(analysis *a, const decl *f, const char *s, list *to) {
                  at != NULL ? at->spelling : "nothing");
         return false;
     }
-    for (size_t i = 0; i < c->brackets && (at->kind == TYPE_ARRAY || at->kind == TYPE_POINTER); i++) at = at->of;
+    for (size_t i = 0; i < c->brackets && (at->kind == TYPE_ARRAY || at->kind == TYPE_POINTER);
+         i++)
+        at = at->of;
     c->type = at;
     push(to, c);
     return true;
@@ -737,7 +798,9 @@ bool parse_selections(analysis *a, const decl *f, const char *s, list *to) {
             for (const char *q = open + 1, *r = q; r <= close; r++)
                 if (*r == ',' || r == close) {
                     const char *const name = trimmed(q, (size_t)(r - q));
-                    if (*name) good &= add_selection(a, f, format("%s%s%s", before, name, close + 1), to);
+                    if (*name)
+                        good &=
+                            add_selection(a, f, format("%s%s%s", before, name, close + 1), to);
                     q = r + 1;
                 }
             for (size_t i = first + 1; i < to->n; i++) {
@@ -777,7 +840,8 @@ static void spread(cell *c, bool forwards) {
 
 bool is_variable(cell *c) {
     c = real_cell(c);
-    return c->type != NULL && c->type->kind == TYPE_REAL && ((c->varied && c->useful) || c->forced);
+    return c->type != NULL && c->type->kind == TYPE_REAL &&
+           ((c->varied && c->useful) || c->forced);
 }
 
 /* Records that hold variables are marked by what is asked of their number. */
@@ -791,7 +855,8 @@ bool record_holds(const analysis *a, const record *r) {
 bool holds_variables(cell *c) {
     size_t steps = 0;
     c = real_cell(c);
-    while (c->target != NULL && (c->type == NULL || c->type->kind == TYPE_POINTER) && steps++ < 16)
+    while (c->target != NULL && (c->type == NULL || c->type->kind == TYPE_POINTER) &&
+           steps++ < 16)
         c = real_cell(c->target);
     if (c->type == NULL) return false;
     if (c->type->kind == TYPE_POINTER) { /* nothing was asked of what it leads to but fields */
@@ -801,7 +866,9 @@ bool holds_variables(cell *c) {
     if (c->type->kind == TYPE_RECORD) return converted[c->type->record->number];
     if (c->type->kind == TYPE_FUNCTION) {
         for (size_t i = 0; i < c->parameters.n; i++)
-            if (is_variable(c->parameters.at[i]) || (real_cell(c->parameters.at[i])->target != NULL && holds_variables(real_cell(c->parameters.at[i])->target)))
+            if (is_variable(c->parameters.at[i]) ||
+                (real_cell(c->parameters.at[i])->target != NULL &&
+                 holds_variables(real_cell(c->parameters.at[i])->target)))
                 return true;
         for (size_t i = 0; i < c->versions.n; i++)
             if (((version *)c->versions.at[i])->touched) return true;
@@ -822,7 +889,8 @@ static void mark_records(analysis *a) {
                 const decl *const f = r->fields.at[k];
                 const type *const t = leaf_type(f->type);
                 cell *const c = a->of_decl[f->number];
-                if ((c != NULL && holds_variables(c)) || (t->kind == TYPE_RECORD && converted[t->record->number]))
+                if ((c != NULL && holds_variables(c)) ||
+                    (t->kind == TYPE_RECORD && converted[t->record->number]))
                     converted[r->number] = again = true;
             }
         }
@@ -851,7 +919,9 @@ static void mark_versions(analysis *a) {
             /* who may be called in the place of one that is touched is touched, too */
             for (size_t k = 0; k < v->function->nodes; k++) {
                 cell *const c = v->of_node[k] != NULL ? real_cell(v->of_node[k]) : NULL;
-                if (c == NULL || c->type == NULL || c->type->kind != TYPE_FUNCTION || !holds_variables(c)) continue;
+                if (c == NULL || c->type == NULL || c->type->kind != TYPE_FUNCTION ||
+                    !holds_variables(c))
+                    continue;
                 for (size_t j = 0; j < c->versions.n; j++) {
                     version *const w = c->versions.at[j];
                     if (!w->touched) w->touched = again = true;
@@ -916,12 +986,18 @@ version *called_by(const version *v, const node *n) {
 /* ---- what cannot be --------------------------------------------------------------------- */
 
 static void check(analysis *a) {
+    for (size_t i = 0; i < a->never.n; i++) {
+        const remark *const r = a->never.at[i];
+        if (r->v->touched) error_at(place_of(r->n), "'%s': %s", source(r->n), r->what);
+    }
     for (size_t i = 0; i < a->losses.n; i++) {
         const remark *const r = a->losses.at[i];
         cell *const c = node_cell(r->v, r->n);
-        if (c == NULL || !c->varied || (a->accept_integers && same(r->what, "an integer"))) continue;
+        if (c == NULL || !c->varied || (a->accept_integers && same(r->what, "an integer")))
+            continue;
         error_at(place_of(r->n),
-                 "'%s' depends on the inputs and becomes %s, which has no derivative: %s", source(r->n), r->what,
+                 "'%s' depends on the inputs and becomes %s, which has no derivative: %s",
+                 source(r->n), r->what,
                  same(r->what, "an integer")
                      ? "say --accept-integers if its derivative is to be 0"
                      : "write its parts as real numbers");
@@ -932,12 +1008,16 @@ static void check(analysis *a) {
             const node *const arg = r->n->child[k];
             cell *const c = node_cell(r->v, arg);
             if (c == NULL) continue;
-            const bool varies = arg->type != NULL && arg->type->kind == TYPE_REAL ? c->varied : holds_variables(c);
+            const bool varies = arg->type != NULL && arg->type->kind == TYPE_REAL
+                                    ? c->varied
+                                    : holds_variables(c);
             if (!varies) continue;
-            error_at(place_of(r->n),
-                     "'%s' gets '%s', which depends on the inputs, and %s: give the file that defines it, register "
-                     "an operation of your own, or say --passive %s if that has no derivative",
-                     source(bare(r->n->child[0])), source(arg), r->what, source(bare(r->n->child[0])));
+            error_at(
+                place_of(r->n),
+                "'%s' gets '%s', which depends on the inputs, and %s: give the file that defines it, register "
+                "an operation of your own, or say --passive %s if that has no derivative",
+                source(bare(r->n->child[0])), source(arg), r->what,
+                source(bare(r->n->child[0])));
         }
     }
     table *const said = table_new();
@@ -946,14 +1026,17 @@ static void check(analysis *a) {
         for (size_t k = 0; k < v->function->parameters.n + v->function->locals.n; k++) {
             cell *const c = v->of_decl[k] != NULL ? real_cell(v->of_decl[k]) : NULL;
             cell *const t = c != NULL && c->target != NULL ? real_cell(c->target) : c;
-            if (t == NULL || !t->mixed || !((t->varied && t->useful) || t->forced) || t->declared == NULL) continue;
+            if (t == NULL || !t->mixed || !((t->varied && t->useful) || t->forced) ||
+                t->declared == NULL)
+                continue;
             const char *const where = place_in(t->declared->file, t->declared->at);
             if (table_get(said, where) != NULL) continue;
             table_set(said, where, t);
-            error_at(where,
-                     "'%s' holds variables and is used as two types, through a cast, a union or memory that is "
-                     "given out anew: give each type memory of its own",
-                     t->declared->name);
+            error_at(
+                where,
+                "'%s' holds variables and is used as two types, through a cast, a union or memory that is "
+                "given out anew: give each type memory of its own",
+                t->declared->name);
         }
     }
     for (size_t i = 0; i < a->program->records.n; i++) {
@@ -977,13 +1060,18 @@ static void join_callees(analysis *a, const decl *f) {
             const size_t n = (size_t)(name - 1 - s);
             if (strlen(p->name) == n && strncmp(p->name, s, n) == 0) parameter = p;
         }
-        if (parameter == NULL || parameter->type->kind != TYPE_POINTER || leaf_type(parameter->type)->kind != TYPE_FUNCTION)
-            error_at("(options)", "--calls %s: %s has no parameter of that name that is a function", s, f->name);
+        if (parameter == NULL || parameter->type->kind != TYPE_POINTER ||
+            leaf_type(parameter->type)->kind != TYPE_FUNCTION)
+            error_at("(options)",
+                     "--calls %s: %s has no parameter of that name that is a function", s,
+                     f->name);
         else if (callee == NULL)
-            error_at("(options)", "--calls %s: no function '%s' is defined in the files given", s, name);
+            error_at("(options)", "--calls %s: no function '%s' is defined in the files given",
+                     s, name);
         else {
             push(&a->callees, callee);
-            join(a, target(a, decl_cell(a, a->root, parameter)), function_cell(a, a->root, callee));
+            join(a, target(a, decl_cell(a, a->root, parameter)),
+                 function_cell(a, a->root, callee));
         }
     }
 }
@@ -1005,9 +1093,12 @@ bool analyse(analysis *a, decl *f) {
         s->cell = selected(a, a->root, s);
     }
     for (size_t i = 0; i < a->inputs.n; i++) spread(((selection *)a->inputs.at[i])->cell, true);
-    for (size_t i = 0; i < a->outputs.n; i++) spread(((selection *)a->outputs.at[i])->cell, false);
-    for (size_t i = 0; i < a->inputs.n; i++) real_cell(((selection *)a->inputs.at[i])->cell)->forced = true;
-    for (size_t i = 0; i < a->outputs.n; i++) real_cell(((selection *)a->outputs.at[i])->cell)->forced = true;
+    for (size_t i = 0; i < a->outputs.n; i++)
+        spread(((selection *)a->outputs.at[i])->cell, false);
+    for (size_t i = 0; i < a->inputs.n; i++)
+        real_cell(((selection *)a->inputs.at[i])->cell)->forced = true;
+    for (size_t i = 0; i < a->outputs.n; i++)
+        real_cell(((selection *)a->outputs.at[i])->cell)->forced = true;
     mark_records(a);
     mark_versions(a);
     force_signatures(a);

@@ -20,14 +20,14 @@ struct cell {
     cell *target;     /* of a pointer */
     list parameters;  /* of a function: cells */
     cell *result;
-    list versions;    /* of a function: those that it may be */
-    list to, from;    /* cells that are computed of it, of which it is computed */
+    list versions; /* of a function: those that it may be */
+    list to, from; /* cells that are computed of it, of which it is computed */
     bool varied, useful, active;
-    bool forced;      /* a variable whatever follows: an input or output */
-    bool addressed;   /* something may point to it */
-    bool needed;      /* its values are, when derivatives go back */
-    unsigned number;  /* while a function is planned */
-    bool mixed;       /* of two types at once: through a union or a cast */
+    bool forced;          /* a variable whatever follows: an input or output */
+    bool addressed;       /* something may point to it */
+    bool needed;          /* its values are, when derivatives go back */
+    unsigned number;      /* while a function is planned */
+    bool mixed;           /* of two types at once: through a union or a cast */
     const decl *declared; /* the first variable, field or function that it is */
 };
 
@@ -35,12 +35,13 @@ struct cell {
 typedef struct version version;
 struct version {
     decl *function;
-    cell **of_node;  /* by number; NULL where there is none */
-    cell **of_decl;  /* by index */
+    cell **of_node; /* by number; NULL where there is none */
+    cell **of_decl; /* by index */
     cell *result;
     version **called; /* by number of the node of a call */
-    version *caller, *like; /* who calls it; the one that it shares its text with, maybe itself */
-    bool touched;    /* it has to do with variables */
+    version *caller,
+        *like;        /* who calls it; the one that it shares its text with, maybe itself */
+    bool touched;     /* it has to do with variables */
     const char *name; /* of the function that is written */
     unsigned number;
 };
@@ -55,10 +56,11 @@ typedef struct selection {
     decl *root;        /* parameter or global; NULL: what the function returns */
     list fields;       /* decl, on the way */
     size_t ranges, brackets;
-    bool follows;      /* the one before, element by element: p[0:n].{x,y} */
-    const char *from[MOST_RANGES], *end[MOST_RANGES]; /* first element, and behind the last one */
+    bool follows; /* the one before, element by element: p[0:n].{x,y} */
+    const char *from[MOST_RANGES],
+        *end[MOST_RANGES]; /* first element, and behind the last one */
     cell *cell;
-    const type *type;  /* at the end of the path */
+    const type *type; /* at the end of the path */
 } selection;
 
 typedef struct analysis {
@@ -67,13 +69,14 @@ typedef struct analysis {
     list versions;        /* all */
     cell **of_decl;       /* of globals and fields, by number of the decl */
     list inputs, outputs; /* selection */
-    list accepted;        /* names of functions that may have variables as if they were numbers */
-    list calls;           /* PARAMETER=FUNCTION: what a parameter of the root that is a function may be */
-    list callees;         /* decl: these functions */
+    list accepted; /* names of functions that may have variables as if they were numbers */
+    list calls; /* PARAMETER=FUNCTION: what a parameter of the root that is a function may be */
+    list callees; /* decl: these functions */
     bool accept_integers;
     list losses, foreign; /* what is said when all is known */
-    list signatures;      /* cells of functions whose address is taken */
-    version *outside;     /* the initialisers of globals */
+    list never;       /* what no function with variables may have: jumps out of it, assembly */
+    list signatures;  /* cells of functions whose address is taken */
+    version *outside; /* the initialisers of globals */
     size_t cells;
 } analysis;
 
@@ -82,13 +85,14 @@ bool parse_selections(analysis *a, const decl *function, const char *s, list *to
 /* analyse - false after errors. */
 bool analyse(analysis *a, decl *function);
 
-cell *real_cell(cell *c);          /* that it is joined with */
-bool is_variable(cell *c);         /* a number that is one */
-bool holds_variables(cell *c);     /* it, or what it leads to */
+cell *real_cell(cell *c);      /* that it is joined with */
+bool is_variable(cell *c);     /* a number that is one */
+bool holds_variables(cell *c); /* it, or what it leads to */
 bool record_holds(const analysis *a, const record *r);
 cell *cell_of(const analysis *a, const version *v, const decl *d);
 cell *node_cell(const version *v, const node *n);
-bool keeps_state(const decl *d); /* a local variable that is remembered from call to call, and written to */
+bool keeps_state(
+    const decl *d); /* a local variable that is remembered from call to call, and written to */
 version *called_by(const version *v, const node *call); /* whose text it has; NULL: none */
 
 #endif

@@ -68,13 +68,16 @@ static const char *without_const(const char *s) {
     put(&to, s);
     return text_of(&to);
 }
-static const char *shadow_type(const type *t, const char *name) { return without_const(declared_as(t, name)); }
+static const char *shadow_type(const type *t, const char *name) {
+    return without_const(declared_as(t, name));
+}
 
 static bool is_kind(const type *t, type_kind k) { return t != NULL && t->kind == k; }
 
 /* ---- keeping values ---------------------------------------------------------------------- */
 
-static void put_push(text *to, const char *indent, const char *x, const char *b, const type *t) {
+static void put_push(text *to, const char *indent, const char *x, const char *b,
+                     const type *t) {
     if (is_kind(t, TYPE_REAL) && t->bits <= 64) putf(to, "%swgc_push(wgc_s, %s);\n", indent, x);
     else if (is_kind(t, TYPE_WHOLE)) putf(to, "%swgc_push_i(wgc_s, (int64_t)%s);\n", indent, x);
     else if (is_kind(t, TYPE_POINTER)) {
@@ -84,15 +87,19 @@ static void put_push(text *to, const char *indent, const char *x, const char *b,
 }
 static void put_pop(text *to, const char *indent, const char *x, const char *b, const type *t) {
     if (is_kind(t, TYPE_REAL) && t->bits <= 64)
-        putf(to, t->bits == 32 ? "%s%s = (float)wgc_pop(wgc_s);\n" : "%s%s = wgc_pop(wgc_s);\n", indent, x);
-    else if (is_kind(t, TYPE_WHOLE)) putf(to, "%s%s = (__typeof__(%s))wgc_pop_i(wgc_s);\n", indent, x, x);
+        putf(to, t->bits == 32 ? "%s%s = (float)wgc_pop(wgc_s);\n" : "%s%s = wgc_pop(wgc_s);\n",
+             indent, x);
+    else if (is_kind(t, TYPE_WHOLE))
+        putf(to, "%s%s = (__typeof__(%s))wgc_pop_i(wgc_s);\n", indent, x, x);
     else if (is_kind(t, TYPE_POINTER)) {
         if (b != NULL) putf(to, "%s%s = wgc_pop_p(wgc_s);\n", indent, b);
         putf(to, "%s%s = wgc_pop_p(wgc_s);\n", indent, x);
     } else putf(to, "%swgc_pop_all(wgc_s, &%s, sizeof %s);\n", indent, x, x);
 }
 
-static bool target_holds(const step *s) { return s->to.cell != NULL && holds_variables(s->to.cell); }
+static bool target_holds(const step *s) {
+    return s->to.cell != NULL && holds_variables(s->to.cell);
+}
 static bool target_active(const step *s) {
     return is_kind(s->to.type, TYPE_REAL) && s->to.cell != NULL && is_variable(s->to.cell);
 }
@@ -124,7 +131,9 @@ static const char *call_arguments(const emitter *m, const step *s, bool back) {
 static bool is_memory(const emitter *m, const step *s) {
     const node *n = s->e;
     while (n != NULL && (n->kind == NODE_PAREN || n->kind == NODE_CAST)) n = n->child[0];
-    if (s->text != NULL || n == NULL || n->kind != NODE_CALL || n->child[0]->kind != NODE_NAME || m->r->instead[n->number] != NULL) return false;
+    if (s->text != NULL || n == NULL || n->kind != NODE_CALL ||
+        n->child[0]->kind != NODE_NAME || m->r->instead[n->number] != NULL)
+        return false;
     const char *const f = bare(n->child[0])->decl->name;
     return same(f, "malloc") || same(f, "calloc");
 }
@@ -136,7 +145,8 @@ static void forward_assign(emitter *m, const step *s, const char *indent) {
     const bool pointer = is_kind(s->to.type, TYPE_POINTER), holds = target_holds(s);
     const char *const b = pointer && holds ? shadow_target(r, &s->to) : NULL;
     if (s->push && s->undo == NULL) put_push(to, indent, x, b, s->to.type);
-    const char *const instead = s->e != NULL && s->text == NULL ? r->instead[s->e->number] : NULL;
+    const char *const instead =
+        s->e != NULL && s->text == NULL ? r->instead[s->e->number] : NULL;
     const bool own = instead != NULL && s->to.name != NULL && same(instead, s->to.name);
     /* what has this name is printed without it */
     if (own) r->instead[s->e->number] = NULL;
@@ -145,14 +155,18 @@ static void forward_assign(emitter *m, const step *s, const char *indent) {
         while (n->kind == NODE_PAREN || n->kind == NODE_CAST) n = n->child[0];
         const bool zeroed = same(bare(n->child[0])->decl->name, "calloc");
         putf(to, "%s%s = %s;\n", indent, x, print(r, s->e));
-        if (zeroed) putf(to, "%s%s = calloc(%s, %s);\n", indent, b, print(r, n->child[1]), print(r, n->child[2]));
+        if (zeroed)
+            putf(to, "%s%s = calloc(%s, %s);\n", indent, b, print(r, n->child[1]),
+                 print(r, n->child[2]));
         else putf(to, "%s%s = calloc(1, %s);\n", indent, b, print(r, n->child[1]));
         putf(to, "%sif (%s == NULL || %s == NULL) longjmp(wgc_s->out, 1);\n", indent, x, b);
     } else {
         const char *const e = s->text != NULL ? s->text : print(r, s->e);
         putf(to, "%s%s %s %s;\n", indent, x, s->add > 0 ? "+=" : s->add < 0 ? "-=" : "=", e);
         if (b != NULL)
-            putf(to, "%s%s = %s;\n", indent, b, s->text != NULL ? format("%s%s", b, s->text + strlen(x)) : print_shadow(r, s->e));
+            putf(to, "%s%s = %s;\n", indent, b,
+                 s->text != NULL ? format("%s%s", b, s->text + strlen(x))
+                                 : print_shadow(r, s->e));
     }
     if (own) r->instead[s->e->number] = instead;
 }
@@ -161,7 +175,8 @@ static void forward_counted(emitter *m, const step *s, const char *indent) {
     const routine *const r = m->r;
     const char *const i = print_target(r, &s->to);
     if (s->push) put_push(m->to, indent, i, NULL, s->to.type);
-    putf(m->to, "%sfor (%s = %s; %s %s %s; %s %s %ld) {\n", indent, i, print(r, s->from), i, s->compare, print(r, s->bound), i,
+    putf(m->to, "%sfor (%s = %s; %s %s %s; %s %s %ld) {\n", indent, i, print(r, s->from), i,
+         s->compare, print(r, s->bound), i,
          s->by > 0 ? "+=" : "-=", s->by > 0 ? s->by : -s->by);
     forward(m, &s->body, deeper(indent));
     putf(m->to, "%s}\n", indent);
@@ -172,15 +187,25 @@ static void forward(emitter *m, const list *steps, const char *indent) {
     for (size_t i = 0; i < steps->n; i++) {
         const step *const s = steps->at[i];
         switch (s->kind) {
-        case STEP_ASSIGN: forward_assign(m, s, indent); break;
+        case STEP_ASSIGN:
+            forward_assign(m, s, indent);
+            break;
         case STEP_CALL:
-            if (s->push) put_push(m->to, indent, s->to.name, is_kind(s->to.type, TYPE_POINTER) && target_holds(s) ? format("%s_b", s->to.name) : NULL, s->to.type);
-            putf(m->to, "%s%s%s_forward(%swgc_s);\n", indent, s->to.name != NULL ? format("%s = ", s->to.name) : "", s->callee->name, call_arguments(m, s, false));
+            if (s->push)
+                put_push(m->to, indent, s->to.name,
+                         is_kind(s->to.type, TYPE_POINTER) && target_holds(s)
+                             ? format("%s_b", s->to.name)
+                             : NULL,
+                         s->to.type);
+            putf(m->to, "%s%s%s_forward(%swgc_s);\n", indent,
+                 s->to.name != NULL ? format("%s = ", s->to.name) : "", s->callee->name,
+                 call_arguments(m, s, false));
             break;
         case STEP_PLAIN: {
             if (s->text == NULL && s->to.name != NULL) break; /* a declaration keeps it */
             const char *const e = s->text != NULL ? s->text : print(r, s->e);
-            if (!starts_with(e, "free")) putf(m->to, "%s%s;\n", indent, e); /* memory is given back when all is done */
+            if (!starts_with(e, "free"))
+                putf(m->to, "%s%s;\n", indent, e); /* memory is given back when all is done */
             break;
         }
         case STEP_CLEAR: {
@@ -192,16 +217,22 @@ static void forward(emitter *m, const list *steps, const char *indent) {
         case STEP_COPY: {
             const char *const x = print(r, s->to.n);
             if (s->push) putf(m->to, "%swgc_push_all(wgc_s, %s, %s);\n", indent, x, s->text);
-            if (s->e != NULL) putf(m->to, "%smemcpy(%s, %s, %s);\n", indent, x, print(r, s->e), s->text);
+            if (s->e != NULL)
+                putf(m->to, "%smemcpy(%s, %s, %s);\n", indent, x, print(r, s->e), s->text);
             else putf(m->to, "%smemset(%s, 0, %s);\n", indent, x, s->text);
             break;
         }
         case STEP_ARRAY: {
             const char *const x = s->to.name, *const e = leaf_type(s->to.type)->spelling;
-            putf(m->to, "%s%s = wgc_frame(wgc_s, WGC_WORDS((size_t)(%s) * sizeof(%s)));\n", indent, x, s->text, e);
+            putf(m->to, "%s%s = wgc_frame(wgc_s, WGC_WORDS((size_t)(%s) * sizeof(%s)));\n",
+                 indent, x, s->text, e);
             if (target_holds(s))
-                putf(m->to, "%s%s_b = wgc_frame(wgc_s, WGC_WORDS((size_t)(%s) * sizeof(%s)));\n%smemset(%s_b, 0, (size_t)(%s) * sizeof(%s));\n", indent, x, s->text, e, indent, x, s->text, e);
-            putf(m->to, "%swgc_push_i(wgc_s, (int64_t)WGC_WORDS((size_t)(%s) * sizeof(%s)));\n", indent, s->text, e);
+                putf(
+                    m->to,
+                    "%s%s_b = wgc_frame(wgc_s, WGC_WORDS((size_t)(%s) * sizeof(%s)));\n%smemset(%s_b, 0, (size_t)(%s) * sizeof(%s));\n",
+                    indent, x, s->text, e, indent, x, s->text, e);
+            putf(m->to, "%swgc_push_i(wgc_s, (int64_t)WGC_WORDS((size_t)(%s) * sizeof(%s)));\n",
+                 indent, s->text, e);
             break;
         }
         case STEP_IF:
@@ -211,12 +242,16 @@ static void forward(emitter *m, const list *steps, const char *indent) {
             forward(m, &s->other, deeper(indent));
             putf(m->to, "%s    wgc_push_i(wgc_s, 0);\n%s}\n", indent, indent);
             break;
-        case STEP_COUNTED: forward_counted(m, s, indent); break;
+        case STEP_COUNTED:
+            forward_counted(m, s, indent);
+            break;
         case STEP_LOOP: {
             const unsigned k = ++m->loops;
             putf(m->to, "%s{\n%s    int64_t wgc_n%u = 0;\n", indent, indent, k);
             if (s->at_end) putf(m->to, "%s    do {\n", indent);
-            else putf(m->to, "%s    while (%s) {\n", indent, s->e != NULL ? print(r, s->e) : "1");
+            else
+                putf(m->to, "%s    while (%s) {\n", indent,
+                     s->e != NULL ? print(r, s->e) : "1");
             forward(m, &s->body, deeper(deeper(indent)));
             putf(m->to, "%s        wgc_n%u++;\n", indent, k);
             if (s->at_end) putf(m->to, "%s    } while (%s);\n", indent, print(r, s->e));
@@ -233,17 +268,22 @@ static void forward(emitter *m, const list *steps, const char *indent) {
 static void backward(emitter *m, const list *steps, const char *indent);
 
 /* Adjoints of all numbers of a structure move from `from` to `to`. */
-static void move_record(const emitter *m, const char *to, const char *from, const type *t, const char *indent) {
+static void move_record(const emitter *m, const char *to, const char *from, const type *t,
+                        const char *indent) {
     for (size_t i = 0; i < t->record->fields.n; i++) {
         const decl *const f = t->record->fields.at[i];
         cell *const c = cell_of(m->r->a, NULL, f);
         if (c == NULL || !holds_variables(c)) continue;
-        const char *const x = format("%s.%s", to, f->name), *const y = format("%s.%s", from, f->name);
-        if (f->type->kind == TYPE_REAL) putf(m->to, "%s%s += %s;\n%s%s = 0;\n", indent, x, y, indent, y);
+        const char *const x = format("%s.%s", to, f->name), *const y =
+                                                                format("%s.%s", from, f->name);
+        if (f->type->kind == TYPE_REAL)
+            putf(m->to, "%s%s += %s;\n%s%s = 0;\n", indent, x, y, indent, y);
         else if (f->type->kind == TYPE_RECORD) move_record(m, x, y, f->type, indent);
         else if (f->type->kind == TYPE_ARRAY)
-            putf(m->to, "%sfor (size_t wgc_k = 0; wgc_k < sizeof %s / sizeof(double); wgc_k++)\n%s    ((double *)%s)[wgc_k] += ((double *)%s)[wgc_k], ((double *)%s)[wgc_k] = 0;\n",
-                 indent, x, indent, x, y, y);
+            putf(
+                m->to,
+                "%sfor (size_t wgc_k = 0; wgc_k < sizeof %s / sizeof(double); wgc_k++)\n%s    ((double *)%s)[wgc_k] += ((double *)%s)[wgc_k], ((double *)%s)[wgc_k] = 0;\n",
+                indent, x, indent, x, y, y);
     }
 }
 
@@ -252,7 +292,8 @@ static void backward_assign(emitter *m, const step *s, const char *indent) {
     const char *const x = print_target(r, &s->to);
     const bool pointer = is_kind(s->to.type, TYPE_POINTER);
     const char *const b = pointer && target_holds(s) ? shadow_target(r, &s->to) : NULL;
-    if (is_memory(m, s) && target_holds(s)) putf(m->to, "%sfree(%s);\n%sfree(%s);\n", indent, x, indent, b);
+    if (is_memory(m, s) && target_holds(s))
+        putf(m->to, "%sfree(%s);\n%sfree(%s);\n", indent, x, indent, b);
     if (s->push && s->undo != NULL) putf(m->to, "%s%s = %s %s;\n", indent, x, x, s->undo);
     else if (s->push) put_pop(m->to, indent, x, b, s->to.type);
     if (is_kind(s->to.type, TYPE_RECORD) && target_holds(s) && s->text == NULL) {
@@ -260,7 +301,8 @@ static void backward_assign(emitter *m, const step *s, const char *indent) {
         return;
     }
     if (!target_active(s)) return;
-    if (s->text != NULL && s->add == 0) error_at(place_of(s->e), "'%s' cannot be turned round", source(s->e));
+    if (s->text != NULL && s->add == 0)
+        error_at(place_of(s->e), "'%s' cannot be turned round", source(s->e));
     const char *const instead = s->text == NULL ? r->instead[s->e->number] : NULL;
     const bool own = instead != NULL && s->to.name != NULL && same(instead, s->to.name);
     if (own) r->instead[s->e->number] = NULL;
@@ -272,24 +314,38 @@ static void backward_assign(emitter *m, const step *s, const char *indent) {
 
 static void backward_call(emitter *m, const step *s, const char *indent) {
     const bool pointer = is_kind(s->to.type, TYPE_POINTER);
-    const char *const result = s->to.name != NULL && target_active(s) ? format("%s_b, ", s->to.name) : "";
-    putf(m->to, "%s%s_backward(%s%swgc_s);\n", indent, s->callee->name, call_arguments(m, s, true), result);
+    const char *const result =
+        s->to.name != NULL && target_active(s) ? format("%s_b, ", s->to.name) : "";
+    putf(m->to, "%s%s_backward(%s%swgc_s);\n", indent, s->callee->name,
+         call_arguments(m, s, true), result);
     if (*result) putf(m->to, "%s%s_b = 0;\n", indent, s->to.name);
-    if (s->push) put_pop(m->to, indent, s->to.name, pointer && target_holds(s) ? format("%s_b", s->to.name) : NULL, s->to.type);
+    if (s->push)
+        put_pop(m->to, indent, s->to.name,
+                pointer && target_holds(s) ? format("%s_b", s->to.name) : NULL, s->to.type);
 }
 
 static void backward_counted(emitter *m, const step *s, const char *indent) {
     const routine *const r = m->r;
-    const char *const i = print_target(r, &s->to), *const from = print(r, s->from), *const bound = print(r, s->bound);
+    const char *const i = print_target(r, &s->to), *const from = print(r, s->from),
+                      *const bound = print(r, s->bound);
     const bool last = strlen(s->compare) == 2; /* <=, >= */
     const long by = s->by > 0 ? s->by : -s->by;
-    if (by == 1 && s->by > 0) putf(m->to, "%sfor (%s = (%s)%s; %s-- > (%s);) {\n", indent, i, bound, last ? " + 1" : "", i, from);
-    else if (by == 1) putf(m->to, "%sfor (%s = (%s)%s; %s <= (%s); %s++) {\n", indent, i, bound, last ? "" : " + 1", i, from, i);
+    if (by == 1 && s->by > 0)
+        putf(m->to, "%sfor (%s = (%s)%s; %s-- > (%s);) {\n", indent, i, bound,
+             last ? " + 1" : "", i, from);
+    else if (by == 1)
+        putf(m->to, "%sfor (%s = (%s)%s; %s <= (%s); %s++) {\n", indent, i, bound,
+             last ? "" : " + 1", i, from, i);
     else {
-        const char *const span = s->by > 0 ? format("(int64_t)(%s) - (int64_t)(%s)", bound, from) : format("(int64_t)(%s) - (int64_t)(%s)", from, bound);
+        const char *const span = s->by > 0
+                                     ? format("(int64_t)(%s) - (int64_t)(%s)", bound, from)
+                                     : format("(int64_t)(%s) - (int64_t)(%s)", from, bound);
         const unsigned k = ++m->loops;
-        putf(m->to, "%sfor (int64_t wgc_n%u = (%s%s + %ld) / %ld; wgc_n%u-- > 0;) {\n%s    %s = (__typeof__(%s))((%s) %s wgc_n%u * %ld);\n", indent, k, span,
-             last ? " + 1" : "", by - 1, by, k, indent, i, i, from, s->by > 0 ? "+" : "-", k, by);
+        putf(
+            m->to,
+            "%sfor (int64_t wgc_n%u = (%s%s + %ld) / %ld; wgc_n%u-- > 0;) {\n%s    %s = (__typeof__(%s))((%s) %s wgc_n%u * %ld);\n",
+            indent, k, span, last ? " + 1" : "", by - 1, by, k, indent, i, i, from,
+            s->by > 0 ? "+" : "-", k, by);
     }
     backward(m, &s->body, deeper(indent));
     putf(m->to, "%s}\n", indent);
@@ -297,7 +353,9 @@ static void backward_counted(emitter *m, const step *s, const char *indent) {
 }
 
 /* The shadow of an array or pointer, as one of numbers in a row. */
-static const char *flat_shadow(const routine *r, const node *n) { return format("(double *)(%s)", print_shadow(r, n)); }
+static const char *flat_shadow(const routine *r, const node *n) {
+    return format("(double *)(%s)", print_shadow(r, n));
+}
 
 static void backward(emitter *m, const list *steps, const char *indent) {
     const routine *const r = m->r;
@@ -314,24 +372,40 @@ static void backward(emitter *m, const list *steps, const char *indent) {
     for (size_t i = steps->n; i-- > 0;) {
         const step *const s = steps->at[i];
         switch (s->kind) {
-        case STEP_ASSIGN: backward_assign(m, s, indent); break;
-        case STEP_CALL: backward_call(m, s, indent); break;
-        case STEP_PLAIN: break;
+        case STEP_ASSIGN:
+            backward_assign(m, s, indent);
+            break;
+        case STEP_CALL:
+            backward_call(m, s, indent);
+            break;
+        case STEP_PLAIN:
+            break;
         case STEP_CLEAR:
-            if (s->push) putf(m->to, "%swgc_pop_all(wgc_s, &%s, sizeof %s);\n", indent, s->to.name, s->to.name);
-            if (target_holds(s)) putf(m->to, "%smemset(&%s_b, 0, sizeof %s_b);\n", indent, s->to.name, s->to.name);
+            if (s->push)
+                putf(m->to, "%swgc_pop_all(wgc_s, &%s, sizeof %s);\n", indent, s->to.name,
+                     s->to.name);
+            if (target_holds(s))
+                putf(m->to, "%smemset(&%s_b, 0, sizeof %s_b);\n", indent, s->to.name,
+                     s->to.name);
             break;
         case STEP_COPY:
-            if (s->push) putf(m->to, "%swgc_pop_all(wgc_s, %s, %s);\n", indent, print(r, s->to.n), s->text);
-            putf(m->to, "%sfor (size_t wgc_k = 0; wgc_k < (%s) / sizeof(double); wgc_k++) {\n", indent, s->text);
+            if (s->push)
+                putf(m->to, "%swgc_pop_all(wgc_s, %s, %s);\n", indent, print(r, s->to.n),
+                     s->text);
+            putf(m->to, "%sfor (size_t wgc_k = 0; wgc_k < (%s) / sizeof(double); wgc_k++) {\n",
+                 indent, s->text);
             if (s->e != NULL)
-                putf(m->to, "%s    const double wgc_b = (%s)[wgc_k];\n%s    (%s)[wgc_k] = 0;\n%s    (%s)[wgc_k] += wgc_b;\n", indent, flat_shadow(r, s->to.n), indent, flat_shadow(r, s->to.n),
-                     indent, flat_shadow(r, s->e));
+                putf(
+                    m->to,
+                    "%s    const double wgc_b = (%s)[wgc_k];\n%s    (%s)[wgc_k] = 0;\n%s    (%s)[wgc_k] += wgc_b;\n",
+                    indent, flat_shadow(r, s->to.n), indent, flat_shadow(r, s->to.n), indent,
+                    flat_shadow(r, s->e));
             else putf(m->to, "%s    (%s)[wgc_k] = 0;\n", indent, flat_shadow(r, s->to.n));
             putf(m->to, "%s}\n", indent);
             break;
         case STEP_ARRAY:
-            putf(m->to, "%s{\n%s    const size_t wgc_words = (size_t)wgc_pop_i(wgc_s);\n", indent, indent);
+            putf(m->to, "%s{\n%s    const size_t wgc_words = (size_t)wgc_pop_i(wgc_s);\n",
+                 indent, indent);
             if (target_holds(s)) putf(m->to, "%s    wgc_unframe(wgc_s, wgc_words);\n", indent);
             putf(m->to, "%s    wgc_unframe(wgc_s, wgc_words);\n%s}\n", indent, indent);
             break;
@@ -342,10 +416,14 @@ static void backward(emitter *m, const list *steps, const char *indent) {
             backward(m, &s->other, deeper(indent));
             putf(m->to, "%s}\n", indent);
             break;
-        case STEP_COUNTED: backward_counted(m, s, indent); break;
+        case STEP_COUNTED:
+            backward_counted(m, s, indent);
+            break;
         case STEP_LOOP: {
             const unsigned k = ++m->loops;
-            putf(m->to, "%sfor (int64_t wgc_n%u = wgc_pop_i(wgc_s); wgc_n%u > 0; wgc_n%u--) {\n", indent, k, k, k);
+            putf(m->to,
+                 "%sfor (int64_t wgc_n%u = wgc_pop_i(wgc_s); wgc_n%u > 0; wgc_n%u--) {\n",
+                 indent, k, k, k);
             backward(m, &s->body, deeper(indent));
             putf(m->to, "%s}\n", indent);
             break;
@@ -360,7 +438,9 @@ static bool param_holds(const routine *r, const decl *p) {
     cell *const c = r->v->of_decl[p->index];
     return c != NULL && holds_variables(c);
 }
-static bool is_value(const decl *p) { return p->type->kind == TYPE_REAL || p->type->kind == TYPE_RECORD; }
+static bool is_value(const decl *p) {
+    return p->type->kind == TYPE_REAL || p->type->kind == TYPE_RECORD;
+}
 
 static const char *signature(const routine *r, bool back) {
     const decl *const f = r->v->function;
@@ -381,12 +461,15 @@ static const char *signature(const routine *r, bool back) {
         if (!is_value(p)) putf(&to, "%s, ", shadow_type(p->type, format("%s_b", p->name)));
         else if (back) putf(&to, "%s, ", shadow_type(p->type, format("*wgc_%s_b", p->name)));
     }
-    if (back && r->v->result != NULL && is_variable(r->v->result)) put(&to, "double wgc_result_b, ");
+    if (back && r->v->result != NULL && is_variable(r->v->result))
+        put(&to, "double wgc_result_b, ");
     put(&to, "wgc_stack *wgc_s)");
     return text_of(&to);
 }
 
-static const char *frame_type(const routine *r) { return format("struct %s_frame", r->v->name); }
+static const char *frame_type(const routine *r) {
+    return format("struct %s_frame", r->v->name);
+}
 static bool has_frame(const routine *r) {
     for (size_t i = 0; i < r->variables.n; i++)
         if (((variable *)r->variables.at[i])->framed) return true;
@@ -406,7 +489,10 @@ static void put_frame(const emitter *m) {
         const bool sized = t->kind == TYPE_ARRAY && t->count < 0;
         const char *s = sized ? declared_as(t->of, format("*%s", name)) : declared_as(t, name);
         putf(m->to, "    %s;\n", without_const(s));
-        if (x->holds) putf(m->to, "    %s;\n", without_const(sized ? declared_as(t->of, format("*%s_b", name)) : declared_as(t, format("%s_b", name))));
+        if (x->holds)
+            putf(m->to, "    %s;\n",
+                 without_const(sized ? declared_as(t->of, format("*%s_b", name))
+                                     : declared_as(t, format("%s_b", name))));
     }
     put(m->to, "};\n");
 }
@@ -415,8 +501,9 @@ static void put_frame(const emitter *m) {
 static const char *one_declaration(const decl *d, const char *name) {
     const file *const f = d->file;
     const size_t rest = specifiers_end(f, d->begin, d->end);
-    return format("%s %s", copy_text(f->text + d->begin, rest - d->begin),
-                  replaced(f, d->at, d->end, 1, (part[]){{d->at, d->at + strlen(d->name), name}}));
+    return format(
+        "%s %s", copy_text(f->text + d->begin, rest - d->begin),
+        replaced(f, d->at, d->end, 1, (part[]){{d->at, d->at + strlen(d->name), name}}));
 }
 
 /* Static variables stand at the top, for both ways. */
@@ -424,7 +511,8 @@ static void put_statics(const emitter *m) {
     const routine *const r = m->r;
     for (size_t i = 0; i < r->variables.n; i++) {
         const variable *const x = r->variables.at[i];
-        if (x->d != NULL && x->d->is_static) putf(m->to, "__attribute__((unused)) %s;\n", one_declaration(x->d, x->name));
+        if (x->d != NULL && x->d->is_static)
+            putf(m->to, "__attribute__((unused)) %s;\n", one_declaration(x->d, x->name));
     }
 }
 
@@ -432,7 +520,9 @@ static void put_locals(const emitter *m, bool back) {
     const routine *const r = m->r;
     if (has_frame(r)) {
         if (back) putf(m->to, "    %s *const wgc_f = wgc_pop_p(wgc_s);\n", frame_type(r));
-        else putf(m->to, "    %s *const wgc_f = wgc_frame(wgc_s, WGC_WORDS(sizeof *wgc_f));\n", frame_type(r));
+        else
+            putf(m->to, "    %s *const wgc_f = wgc_frame(wgc_s, WGC_WORDS(sizeof *wgc_f));\n",
+                 frame_type(r));
     }
     for (size_t i = 0; i < r->variables.n; i++) {
         const variable *const x = r->variables.at[i];
@@ -441,8 +531,11 @@ static void put_locals(const emitter *m, bool back) {
         if (x->framed) {
             if (back) continue;
             if (x->holds && !(x->type->kind == TYPE_ARRAY && x->type->count < 0))
-                putf(m->to, aggregate ? "    memset(&%s_b, 0, sizeof %s_b);\n" : "    %s_b = 0;\n", x->name, x->name);
-            if (d != NULL && d->kind == DECL_PARAMETER) putf(m->to, "    %s = %s;\n", x->name, d->name);
+                putf(m->to,
+                     aggregate ? "    memset(&%s_b, 0, sizeof %s_b);\n" : "    %s_b = 0;\n",
+                     x->name, x->name);
+            if (d != NULL && d->kind == DECL_PARAMETER)
+                putf(m->to, "    %s = %s;\n", x->name, d->name);
             continue;
         }
         if (d != NULL && d->is_static) continue;
@@ -463,7 +556,8 @@ static void put_locals(const emitter *m, bool back) {
 static bool is_saved(const routine *r, const variable *x) {
     (void)r;
     if (x->cell == NULL || !real_cell(x->cell)->needed || x->again || x->framed) return false;
-    return x->type->kind != TYPE_ARRAY && x->type->kind != TYPE_RECORD && !(x->d != NULL && x->d->is_static);
+    return x->type->kind != TYPE_ARRAY && x->type->kind != TYPE_RECORD &&
+           !(x->d != NULL && x->d->is_static);
 }
 
 static void find_again(routine *r, const list *steps) {
@@ -473,7 +567,9 @@ static void find_again(routine *r, const list *steps) {
         if (s->again || counts)
             for (size_t k = 0; k < r->variables.n; k++) {
                 variable *const x = r->variables.at[k];
-                if (x->cell != NULL && s->to.cell != NULL && real_cell(x->cell) == real_cell(s->to.cell)) x->again = true;
+                if (x->cell != NULL && s->to.cell != NULL &&
+                    real_cell(x->cell) == real_cell(s->to.cell))
+                    x->again = true;
             }
         find_again(r, &s->body);
         find_again(r, &s->other);
@@ -485,8 +581,10 @@ static bool is_param_assigned(const routine *r, const list *steps, const decl *p
         const step *const s = steps->at[i];
         const node *const n = s->to.n != NULL ? bare(s->to.n) : NULL;
         if (n != NULL && n->kind == NODE_NAME && n->decl == p) return true;
-        if (s->kind == STEP_COUNTED && s->to.name != NULL && same(s->to.name, p->name)) return true;
-        if (is_param_assigned(r, &s->body, p) || is_param_assigned(r, &s->other, p)) return true;
+        if (s->kind == STEP_COUNTED && s->to.name != NULL && same(s->to.name, p->name))
+            return true;
+        if (is_param_assigned(r, &s->body, p) || is_param_assigned(r, &s->other, p))
+            return true;
     }
     return false;
 }
@@ -507,14 +605,17 @@ static void put_saved(emitter *m, bool back) {
     for (size_t i = 0; i < r->v->function->parameters.n; i++) {
         const decl *const p = r->v->function->parameters.at[i];
         cell *const c = r->v->of_decl[p->index];
-        if (c == NULL || !real_cell(c)->needed || !assigns(r, p) || real_cell(c)->addressed || p->type->kind == TYPE_RECORD) continue;
+        if (c == NULL || !real_cell(c)->needed || !assigns(r, p) || real_cell(c)->addressed ||
+            p->type->kind == TYPE_RECORD)
+            continue;
         variable *const x = arena_get(sizeof *x);
         *x = (variable){.d = p, .name = p->name, .type = p->type, .holds = param_holds(r, p)};
         push(&all, x);
     }
     for (size_t i = 0; i < all.n; i++) {
         const variable *const x = all.at[back ? all.n - 1 - i : i];
-        const char *const b = x->holds && x->type->kind == TYPE_POINTER ? format("%s_b", x->name) : NULL;
+        const char *const b =
+            x->holds && x->type->kind == TYPE_POINTER ? format("%s_b", x->name) : NULL;
         if (back) put_pop(m->to, "    ", x->name, b, x->type);
         else put_push(m->to, "    ", x->name, b, x->type);
     }
@@ -530,7 +631,9 @@ static void put_forward(emitter *m) {
     const type *const result = r->v->function->type->of;
     const bool returns = result->kind != TYPE_VOID;
     putf(m->to, "%s {\n", signature(r, false));
-    if (returns) putf(m->to, "    %s%s;\n", declared_as(result, "wgc_result"), result->kind == TYPE_REAL || result->kind == TYPE_WHOLE ? " = 0" : "");
+    if (returns)
+        putf(m->to, "    %s%s;\n", declared_as(result, "wgc_result"),
+             result->kind == TYPE_REAL || result->kind == TYPE_WHOLE ? " = 0" : "");
     put_locals(m, false);
     if (r->jumps) put(m->to, "    wgc_push_i(wgc_s, 0);\n");
     for (size_t i = 0; i < r->stretches.n; i++) {
@@ -553,17 +656,21 @@ static void put_backward(emitter *m) {
     const routine *const r = m->r;
     const decl *const f = r->v->function;
     putf(m->to, "%s {\n", signature(r, true));
-    if (f->type->of->kind != TYPE_VOID) putf(m->to, "    %s;\n", declared_as(f->type->of, "wgc_result"));
+    if (f->type->of->kind != TYPE_VOID)
+        putf(m->to, "    %s;\n", declared_as(f->type->of, "wgc_result"));
     put_locals(m, true);
     for (size_t i = 0; i < f->parameters.n; i++) {
         const decl *const p = f->parameters.at[i];
-        if (param_holds(r, p) && p->type->kind == TYPE_REAL && !is_framed(r, p)) putf(m->to, "    double %s_b = 0;\n", p->name);
+        if (param_holds(r, p) && p->type->kind == TYPE_REAL && !is_framed(r, p))
+            putf(m->to, "    double %s_b = 0;\n", p->name);
     }
     put_saved(m, true);
     if (!r->jumps) {
-        for (size_t i = r->stretches.n; i-- > 0;) backward(m, &((stretch *)r->stretches.at[i])->steps, "    ");
+        for (size_t i = r->stretches.n; i-- > 0;)
+            backward(m, &((stretch *)r->stretches.at[i])->steps, "    ");
     } else {
-        put(m->to, "    for (int wgc_more = 1; wgc_more;)\n        switch (wgc_pop_i(wgc_s)) {\n");
+        put(m->to,
+            "    for (int wgc_more = 1; wgc_more;)\n        switch (wgc_pop_i(wgc_s)) {\n");
         for (size_t i = 0; i < r->stretches.n; i++) {
             const stretch *const s = r->stretches.at[i];
             if (s->text != NULL || s->steps.n == 0) continue;
@@ -600,23 +707,29 @@ const char *write_adjoint(writer *w, const file *f, const output *o) {
     for (size_t i = 0; i < w->a->program->globals.n; i++) {
         const decl *const g = w->a->program->globals.at[i];
         if (w->a->of_decl[g->number] != NULL && holds_variables(w->a->of_decl[g->number])) {
-            error_at(place_in(g->file, g->at), "'%s' depends on the inputs and is global, which no adjoint without a tape has: pass it as an argument", g->name);
+            error_at(
+                place_in(g->file, g->at),
+                "'%s' depends on the inputs and is global, which no adjoint without a tape has: pass it as an argument",
+                g->name);
             return "";
         }
     }
     for (size_t i = 0; i < routines.n; i++) mark_needed(routines.at[i]);
     for (int round = 0; round < 2; round++)
-        for (size_t i = 0; i < routines.n; i++) plan(routines.at[i], ((routine *)routines.at[i])->v == w->a->root);
+        for (size_t i = 0; i < routines.n; i++)
+            plan(routines.at[i], ((routine *)routines.at[i])->v == w->a->root);
     for (size_t i = 0; i < routines.n; i++) {
         routine *const r = routines.at[i];
-        for (size_t k = 0; k < r->stretches.n; k++) find_again(r, &((stretch *)r->stretches.at[k])->steps);
+        for (size_t k = 0; k < r->stretches.n; k++)
+            find_again(r, &((stretch *)r->stretches.at[k])->steps);
         putf(&to, "%s;\n%s;\n", signature(r, false), signature(r, true));
         put_statics(&(emitter){.r = r, .to = &to});
         put_frame(&(emitter){.r = r, .to = &to});
     }
     put(&to, "\n#pragma GCC diagnostic push\n");
     static const char *const quiet[] = {"parameter", "variable", "but-set-variable", "label"};
-    for (size_t i = 0; i < 4; i++) putf(&to, "#pragma GCC diagnostic ignored \"-Wunused-%s\"\n", quiet[i]);
+    for (size_t i = 0; i < 4; i++)
+        putf(&to, "#pragma GCC diagnostic ignored \"-Wunused-%s\"\n", quiet[i]);
     for (size_t i = 0; i < routines.n; i++) {
         emitter m = {.r = routines.at[i], .to = &to};
         put_forward(&m);

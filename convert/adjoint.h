@@ -14,7 +14,8 @@ const char *write_adjoint(writer *w, const file *f, const output *o);
  * are kept, and which are computed again. */
 void mark_needed(routine *r);
 void plan(routine *r, bool root);
-bool version_changes(const version *v, cell *c); /* may it assign to c, itself or by what it calls? */
+bool version_changes(const version *v,
+                     cell *c); /* may it assign to c, itself or by what it calls? */
 
 /* A partial derivative of an operation: its text in the letters a, b, c, v; NULL: there is none. */
 const char *partial_text(const char *operation, size_t operand);

@@ -12,10 +12,13 @@ const char *declared_as(const type *t, const char *name) {
     if (star != NULL)
         return format("%s%s%s", copy_text(s, (size_t)(star - s) + 2), name, star + 2);
     if (t->kind == TYPE_FUNCTION && strchr(s, '(') != NULL)
-        return format("%s(*%s)%s", copy_text(s, (size_t)(strchr(s, '(') - s)), name, strchr(s, '('));
+        return format("%s(*%s)%s", copy_text(s, (size_t)(strchr(s, '(') - s)), name,
+                      strchr(s, '('));
     const char *const bracket = t->kind == TYPE_ARRAY ? strchr(s, '[') : NULL;
     if (bracket != NULL)
-        return format("%s%s%s%s", copy_text(s, (size_t)(bracket - s)), bracket > s && bracket[-1] != '*' && bracket[-1] != ' ' ? " " : "", name, bracket);
+        return format("%s%s%s%s", copy_text(s, (size_t)(bracket - s)),
+                      bracket > s && bracket[-1] != '*' && bracket[-1] != ' ' ? " " : "", name,
+                      bracket);
     const size_t n = strlen(s);
     return format("%s%s%s", s, n != 0 && s[n - 1] == '*' ? "" : " ", name);
 }
@@ -36,7 +39,9 @@ const char *count_of_array(const type *t) {
 
 /* What is behind the ranges of a selection: all elements of an array, if one range does not go through
  * it; then they are counted from the first number. */
-bool selection_is_flat(const selection *s) { return s->type->kind == TYPE_ARRAY && s->ranges == 1; }
+bool selection_is_flat(const selection *s) {
+    return s->type->kind == TYPE_ARRAY && s->ranges == 1;
+}
 
 /* How many numbers a selection has, as C. */
 const char *count_of_selection(const selection *s) {
@@ -46,7 +51,8 @@ const char *count_of_selection(const selection *s) {
     }
     text to = {NULL, 0, 0};
     for (size_t i = 0; i < s->ranges; i++) {
-        const char *const n = same(s->from[i], "0") ? s->end[i] : format("(%s) - (%s)", s->end[i], s->from[i]);
+        const char *const n =
+            same(s->from[i], "0") ? s->end[i] : format("(%s) - (%s)", s->end[i], s->from[i]);
         if (s->ranges == 1) return n;
         putf(&to, "%s(%s)", i != 0 ? " * " : "", n);
     }
@@ -74,7 +80,8 @@ static bool is_number(const char *s) { return strspn(s, "0123456789") == strlen(
 static const char *reach_of(const selection *s, const char *behind) {
     if (strncmp(behind, "[@", 2) == 0) return s->end[behind[2] - '0'];
     const char *const close = *behind == '[' ? strchr(behind, ']') : NULL;
-    if (close != NULL) return format("%s + 1", copy_text(behind + 1, (size_t)(close - behind - 1)));
+    if (close != NULL)
+        return format("%s + 1", copy_text(behind + 1, (size_t)(close - behind - 1)));
     return "1";
 }
 
@@ -88,7 +95,9 @@ const char *reached_elements(const writer *w, const decl *p, const decl *field, 
     for (size_t i = 0; i < 2; i++)
         for (size_t k = 0; k < both[i]->n; k++) {
             const selection *const q = both[i]->at[k];
-            if (q->root != p || (field != NULL && (q->fields.n == 0 || q->fields.at[0] != field))) continue;
+            if (q->root != p ||
+                (field != NULL && (q->fields.n == 0 || q->fields.at[0] != field)))
+                continue;
             const char *behind = q->path + strlen(p->name);
             if (field != NULL) behind = strstr(behind, field->name) + strlen(field->name);
             const char *const end = reach_of(q, behind);
@@ -107,7 +116,8 @@ const char *reached_elements(const writer *w, const decl *p, const decl *field, 
 /* The dimension that the parameter's text declares, as in double r[3]; NULL: there is none. */
 const char *declared_dimension(const decl *p) {
     const file *const f = p->file;
-    const char *const s = copy_text(f->text + p->at + strlen(p->name), p->end - p->at - strlen(p->name));
+    const char *const s =
+        copy_text(f->text + p->at + strlen(p->name), p->end - p->at - strlen(p->name));
     const char *const close = strchr(s, ']');
     if (*s != '[' || close == NULL || close == s + 1) return NULL;
     const char *inside = copy_text(s + 1, (size_t)(close - s - 1));
@@ -133,7 +143,8 @@ static bool can_make(const writer *w, const decl *p) {
 
 static bool visible(const writer *w, const type *t) {
     const type *const l = leaf_type(t);
-    return l->kind != TYPE_RECORD || l->record->definition == NULL || l->record->definition->file != w->a->root->function->file;
+    return l->kind != TYPE_RECORD || l->record->definition == NULL ||
+           l->record->definition->file != w->a->root->function->file;
 }
 
 bool in_header(const writer *w) {
@@ -160,7 +171,8 @@ static const char *function_pointer(writer *w, const decl *p) {
         const char *const behind = at + strlen(p->name);
         const char *q = behind;
         while (*q == ' ') q++;
-        if (*q == '(') return format("%s(*%s)%s", copy_text(s, (size_t)(at - s)), p->name, behind);
+        if (*q == '(')
+            return format("%s(*%s)%s", copy_text(s, (size_t)(at - s)), p->name, behind);
     }
     return s;
 }
@@ -187,58 +199,77 @@ static void write_count(const writer *w, const decl *p, const decl *field, text 
     const type *const e = d->type->of;
     const char *const name = field != NULL ? format("%s_%s", p->name, d->name) : p->name;
     const char *const path = field != NULL ? format("%s->%s", p->name, d->name) : p->name;
-    if (field == NULL && (declared_dimension(p) != NULL || (single && e->kind == TYPE_REAL))) return;
+    if (field == NULL && (declared_dimension(p) != NULL || (single && e->kind == TYPE_REAL)))
+        return;
     putf(to, "    size_t %s_count; /* how many %s %s has", name,
-         e->kind == TYPE_RECORD ? "structures" : e->kind == TYPE_POINTER ? "pointers" : e->kind == TYPE_ARRAY ? "rows" : "numbers", path);
+         e->kind == TYPE_RECORD    ? "structures"
+         : e->kind == TYPE_POINTER ? "pointers"
+         : e->kind == TYPE_ARRAY   ? "rows"
+                                   : "numbers",
+         path);
     if (ends != NULL) put(to, "; 0: as many as inputs and outputs need");
     else if (field != NULL) put(to, "; 0: it is NULL");
     else if (e->kind == TYPE_RECORD) put(to, "; 0: one");
     put(to, " */\n");
-    if (e->kind == TYPE_POINTER) putf(to, "    const size_t *%s_counts; /* how many numbers each of these leads to */\n", name);
+    if (e->kind == TYPE_POINTER)
+        putf(to, "    const size_t *%s_counts; /* how many numbers each of these leads to */\n",
+             name);
     const decl *const tail = tail_of(w, e);
     if (tail != NULL)
-        putf(to, "    size_t %s_%s_count; /* how many elements %s->%s has, the last field; 0: as it is declared */\n", name, tail->name, path, tail->name);
+        putf(
+            to,
+            "    size_t %s_%s_count; /* how many elements %s->%s has, the last field; 0: as it is declared */\n",
+            name, tail->name, path, tail->name);
 }
 
 static void write_counts(const writer *w, const decl *p, text *to) {
     if (is_held_pointer(w, p)) write_count(w, p, NULL, to);
     const type *const t = leaf_type(p->type);
     for (size_t i = 0; t->kind == TYPE_RECORD && i < t->record->fields.n; i++)
-        if (is_held_pointer(w, t->record->fields.at[i])) write_count(w, p, t->record->fields.at[i], to);
+        if (is_held_pointer(w, t->record->fields.at[i]))
+            write_count(w, p, t->record->fields.at[i], to);
 }
 
 const char *arguments_declaration(writer *w) {
     text to = {NULL, 0, 0};
     const decl *const f = w->a->root->function;
     const char *const name = w->a->root->name;
-    putf(&to, "/* The arguments of %s. Inputs are not read, but where they are to be constants; what is written\n * stays as it is. */\n", f->name);
+    putf(
+        &to,
+        "/* The arguments of %s. Inputs are not read, but where they are to be constants; what is written\n * stays as it is. */\n",
+        f->name);
     putf(&to, "typedef struct %s {\n", arguments_name(w));
     for (size_t i = 0; i < f->parameters.n; i++) {
         const decl *const p = f->parameters.at[i];
-        if (is_function(p) && root_holds(w, p)) putf(&to, "    %s; /* a converted one */\n", function_pointer(w, p));
+        if (is_function(p) && root_holds(w, p))
+            putf(&to, "    %s; /* a converted one */\n", function_pointer(w, p));
         else putf(&to, "    %s;\n", declared_as(p->type, p->name));
         if (root_holds(w, p)) write_counts(w, p, &to);
     }
     if (f->parameters.n == 0) put(&to, "    int nothing;\n");
     putf(&to, "} %s;\n\n", arguments_name(w));
     const char *const n = total_of(&w->a->inputs), *const m = total_of(&w->a->outputs);
-    if (is_number(n) && is_number(m)) putf(&to, "enum { %s_inputs = %s, %s_outputs = %s };\n", name, n, name, m);
+    if (is_number(n) && is_number(m))
+        putf(&to, "enum { %s_inputs = %s, %s_outputs = %s };\n", name, n, name, m);
     return text_of(&to);
 }
 
 /* What of the inputs and outputs a comment says. */
 const char *selections_text(const list *l) {
     text to = {NULL, 0, 0};
-    for (size_t i = 0; i < l->n; i++) putf(&to, "%s%s", i != 0 ? ", " : "", ((selection *)l->at[i])->text);
+    for (size_t i = 0; i < l->n; i++)
+        putf(&to, "%s%s", i != 0 ? ", " : "", ((selection *)l->at[i])->text);
     return text_of(&to);
 }
 
 static const char *whole_declaration(writer *w) {
     const char *const name = w->a->root->name;
-    return format("%s/* %s_callback - %s as drivers call it, wg_jacobian among them.\n * x: %s\n * y: %s\n * Errors: WG_ENULL, "
-                  "WG_ESHAPE, WG_ENOMEM. */\n"
-                  "wg_status %s_callback(wg_tape *tape, size_t n, const wg_real *x, size_t m, wg_real *y,\n    void *data);\n",
-                  arguments_declaration(w), name, w->a->root->function->name, selections_text(&w->a->inputs), selections_text(&w->a->outputs), name);
+    return format(
+        "%s/* %s_callback - %s as drivers call it, wg_jacobian among them.\n * x: %s\n * y: %s\n * Errors: WG_ENULL, "
+        "WG_ESHAPE, WG_ENOMEM. */\n"
+        "wg_status %s_callback(wg_tape *tape, size_t n, const wg_real *x, size_t m, wg_real *y,\n    void *data);\n",
+        arguments_declaration(w), name, w->a->root->function->name,
+        selections_text(&w->a->inputs), selections_text(&w->a->outputs), name);
 }
 
 /* ---- copies of structures ----------------------------------------------------------------- */
@@ -253,9 +284,11 @@ static void write_copies(writer *w, const record *r, list *done, text *to) {
     for (size_t i = 0; i < r->fields.n; i++) {
         const decl *const f = r->fields.at[i];
         const type *const t = leaf_type(f->type);
-        if (t->kind == TYPE_RECORD && record_holds(w->a, t->record)) write_copies(w, t->record, done, to);
+        if (t->kind == TYPE_RECORD && record_holds(w->a, t->record))
+            write_copies(w, t->record, done, to);
     }
-    putf(to, "static void wgc_copy_%s(%s_wg *to, const %s *from) {\n", r->name, record_name(r), record_name(r));
+    putf(to, "static void wgc_copy_%s(%s_wg *to, const %s *from) {\n", r->name, record_name(r),
+         record_name(r));
     for (size_t i = 0; i < r->fields.n; i++) {
         const decl *const f = r->fields.at[i];
         const char *const x = f->name;
@@ -264,18 +297,25 @@ static void write_copies(writer *w, const record *r, list *done, text *to) {
         if (!*x) continue;
         if (!root_holds(w, f) && !(e->kind == TYPE_RECORD && record_holds(w->a, e->record))) {
             if (f->type->kind == TYPE_ARRAY) {
-                if (f->type->count > 0) putf(to, "    memcpy(to->%s, from->%s, sizeof to->%s);\n", x, x, x);
+                if (f->type->count > 0)
+                    putf(to, "    memcpy(to->%s, from->%s, sizeof to->%s);\n", x, x, x);
             } else if (f->type->constant)
                 putf(to, "    memcpy((void *)&to->%s, &from->%s, sizeof to->%s);\n", x, x, x);
             else putf(to, "    to->%s = from->%s;\n", x, x);
         } else if (f->type->kind == TYPE_POINTER) putf(to, "    to->%s = NULL;\n", x);
         else if (e->kind == TYPE_RECORD && f->type->kind == TYPE_ARRAY)
-            putf(to, "    for (size_t wgc_k = 0; wgc_k < sizeof to->%s / sizeof(%s_wg); wgc_k++)\n        wgc_copy_%s((%s_wg *)to->%s + wgc_k, (const %s *)from->%s + wgc_k);\n",
-                 x, record_name(e->record), e->record->name, record_name(e->record), x, record_name(e->record), x);
-        else if (e->kind == TYPE_RECORD) putf(to, "    wgc_copy_%s(&to->%s, &from->%s);\n", e->record->name, x, x);
+            putf(
+                to,
+                "    for (size_t wgc_k = 0; wgc_k < sizeof to->%s / sizeof(%s_wg); wgc_k++)\n        wgc_copy_%s((%s_wg *)to->%s + wgc_k, (const %s *)from->%s + wgc_k);\n",
+                x, record_name(e->record), e->record->name, record_name(e->record), x,
+                record_name(e->record), x);
+        else if (e->kind == TYPE_RECORD)
+            putf(to, "    wgc_copy_%s(&to->%s, &from->%s);\n", e->record->name, x, x);
         else if (f->type->kind == TYPE_ARRAY)
-            putf(to, "    for (size_t wgc_k = 0; wgc_k < sizeof to->%s / sizeof(wg_real); wgc_k++)\n        ((wg_real *)to->%s)[wgc_k] = wg_constant(((const %s *)from->%s)[wgc_k]);\n",
-                 x, x, e->spelling, x);
+            putf(
+                to,
+                "    for (size_t wgc_k = 0; wgc_k < sizeof to->%s / sizeof(wg_real); wgc_k++)\n        ((wg_real *)to->%s)[wgc_k] = wg_constant(((const %s *)from->%s)[wgc_k]);\n",
+                x, x, e->spelling, x);
         else putf(to, "    to->%s = wg_constant(from->%s);\n", x, x);
     }
     put(to, "}\n\n");
@@ -313,7 +353,10 @@ const char *const larger_text =
 
 /* Memory for n elements at `into`. */
 static void obtain(text *to, const char *into, const char *n, const char *indent) {
-    putf(to, "%s%s = wgc_obtain(&wgc_held, %s, sizeof *%s);\n%sif (%s == NULL) goto wgc_no_memory;\n", indent, into, n, into, indent, into);
+    putf(
+        to,
+        "%s%s = wgc_obtain(&wgc_held, %s, sizeof *%s);\n%sif (%s == NULL) goto wgc_no_memory;\n",
+        indent, into, n, into, indent, into);
 }
 
 const char *elements_of(const writer *w, const decl *p, const decl *field) {
@@ -322,55 +365,88 @@ const char *elements_of(const writer *w, const decl *p, const decl *field) {
     const char *const ends = reached_elements(w, p, field, &single);
     if (field == NULL && declared_dimension(p) != NULL) return declared_dimension(p);
     if (field == NULL && single && d->type->of->kind == TYPE_REAL) return ends;
-    const char *const count = field != NULL ? format("wgc_from->%s_%s_count", p->name, d->name) : format("wgc_from->%s_count", p->name);
+    const char *const count = field != NULL ? format("wgc_from->%s_%s_count", p->name, d->name)
+                                            : format("wgc_from->%s_count", p->name);
     if (ends != NULL) return format("wgc_larger(%s, %s)", count, ends);
-    return d->type->of->kind == TYPE_RECORD && field == NULL ? format("wgc_larger(%s, 1)", count) : count;
+    return d->type->of->kind == TYPE_RECORD && field == NULL
+               ? format("wgc_larger(%s, 1)", count)
+               : count;
 }
 
-static const char *real_name(const type *t) { return t->bits == 32 ? "float" : t->bits == 80 ? "long double" : "double"; }
+static const char *real_name(const type *t) {
+    return t->bits == 32 ? "float" : t->bits == 80 ? "long double" : "double";
+}
 
 /* The elements that pointer `into` leads to: n of them, with the values that `from` leads to. `counts`: of
  * pointers, how many numbers each leads to. */
-static void make_elements(const writer *w, const type *t, const char *into, const char *from, const char *n, const char *name, const char *indent, text *to) {
+static void make_elements(const writer *w, const type *t, const char *into, const char *from,
+                          const char *n, const char *name, const char *indent, text *to) {
     const type *e = t;
     while (e->kind == TYPE_ARRAY) e = e->of;
     const char *const counts = format("wgc_from->%s_counts", name);
     const decl *const tail = tail_of(w, t);
     if (tail != NULL) {
-        const char *const more = format("wgc_from->%s_%s_count", name, tail->name), *const x = tail->name;
+        const char *const more = format("wgc_from->%s_%s_count", name, tail->name),
+                          *const x = tail->name;
         const type *const item = tail->type->of;
-        putf(to, "%s%s = wgc_obtain(&wgc_held, 1, sizeof *%s + %s * sizeof *%s->%s);\n%sif (%s == NULL) goto wgc_no_memory;\n", indent, into, into, more, into, x, indent, into);
-        putf(to, "%sif (%s != NULL) {\n%s    wgc_copy_%s(%s, %s);\n%s    for (size_t wgc_k = 0; wgc_k < %s; wgc_k++) ", indent, from, indent, e->record->name, into, from, indent, more);
-        if (item->kind == TYPE_RECORD) putf(to, "wgc_copy_%s(&%s->%s[wgc_k], &%s->%s[wgc_k]);\n", item->record->name, into, x, from, x);
+        putf(
+            to,
+            "%s%s = wgc_obtain(&wgc_held, 1, sizeof *%s + %s * sizeof *%s->%s);\n%sif (%s == NULL) goto wgc_no_memory;\n",
+            indent, into, into, more, into, x, indent, into);
+        putf(
+            to,
+            "%sif (%s != NULL) {\n%s    wgc_copy_%s(%s, %s);\n%s    for (size_t wgc_k = 0; wgc_k < %s; wgc_k++) ",
+            indent, from, indent, e->record->name, into, from, indent, more);
+        if (item->kind == TYPE_RECORD)
+            putf(to, "wgc_copy_%s(&%s->%s[wgc_k], &%s->%s[wgc_k]);\n", item->record->name, into,
+                 x, from, x);
         else putf(to, "%s->%s[wgc_k] = wg_constant(%s->%s[wgc_k]);\n", into, x, from, x);
         putf(to, "%s}\n", indent);
         return;
     }
-    const char *const inner = t->kind == TYPE_ARRAY ? format(" * %s", count_of_array(t) != NULL ? count_of_array(t) : "1") : "";
+    const char *const inner =
+        t->kind == TYPE_ARRAY
+            ? format(" * %s", count_of_array(t) != NULL ? count_of_array(t) : "1")
+            : "";
     obtain(to, into, n, indent);
-    putf(to, "%sfor (size_t wgc_k = 0; %s != NULL && wgc_k < %s%s; wgc_k++)", indent, from, n, inner);
+    putf(to, "%sfor (size_t wgc_k = 0; %s != NULL && wgc_k < %s%s; wgc_k++)", indent, from, n,
+         inner);
     if (e->kind == TYPE_RECORD)
-        putf(to, "\n%s    wgc_copy_%s((%s_wg *)%s + wgc_k, (const %s *)%s + wgc_k);\n", indent, e->record->name, record_name(e->record), into, record_name(e->record), from);
+        putf(to, "\n%s    wgc_copy_%s((%s_wg *)%s + wgc_k, (const %s *)%s + wgc_k);\n", indent,
+             e->record->name, record_name(e->record), into, record_name(e->record), from);
     else if (e->kind == TYPE_POINTER) {
-        putf(to, " {\n%s    if (%s[wgc_k] == NULL) continue;\n%s    wg_real *wgc_numbers;\n", indent, from, indent);
+        putf(to, " {\n%s    if (%s[wgc_k] == NULL) continue;\n%s    wg_real *wgc_numbers;\n",
+             indent, from, indent);
         obtain(to, "wgc_numbers", format("%s[wgc_k]", counts), format("%s    ", indent));
-        putf(to, "%s    for (size_t wgc_i = 0; wgc_i < %s[wgc_k]; wgc_i++) wgc_numbers[wgc_i] = wg_constant(%s[wgc_k][wgc_i]);\n%s    %s[wgc_k] = wgc_numbers;\n%s}\n", indent, counts, from, indent, into, indent);
+        putf(
+            to,
+            "%s    for (size_t wgc_i = 0; wgc_i < %s[wgc_k]; wgc_i++) wgc_numbers[wgc_i] = wg_constant(%s[wgc_k][wgc_i]);\n%s    %s[wgc_k] = wgc_numbers;\n%s}\n",
+            indent, counts, from, indent, into, indent);
     } else
-        putf(to, "\n%s    ((wg_real *)%s)[wgc_k] = wg_constant(((const %s *)%s)[wgc_k]);\n", indent, into, real_name(e), from);
+        putf(to, "\n%s    ((wg_real *)%s)[wgc_k] = wg_constant(((const %s *)%s)[wgc_k]);\n",
+             indent, into, real_name(e), from);
 }
 
 static void make_pointer_fields(writer *w, const decl *p, const record *r, text *to) {
     const bool pointer = pointed(p) != NULL;
     for (size_t i = 0; i < r->fields.n; i++) {
         const decl *const f = r->fields.at[i];
-        if (!is_held_pointer(w, f) || (f->type->of->kind != TYPE_REAL && f->type->of->kind != TYPE_RECORD && f->type->of->kind != TYPE_ARRAY)) continue;
+        if (!is_held_pointer(w, f) ||
+            (f->type->of->kind != TYPE_REAL && f->type->of->kind != TYPE_RECORD &&
+             f->type->of->kind != TYPE_ARRAY))
+            continue;
         const char *const n = elements_of(w, p, f);
         const char *const at = pointer ? "[wgc_s]." : ".";
-        const char *const from = format("wgc_from->%s%s%s", p->name, at, f->name), *const into = format("%s%s%s", p->name, at, f->name);
-        if (pointer) putf(to, "        for (size_t wgc_s = 0; wgc_from->%s != NULL && wgc_s < %s; wgc_s++)", p->name, elements_of(w, p, NULL));
+        const char *const from = format("wgc_from->%s%s%s", p->name, at, f->name),
+                          *const into = format("%s%s%s", p->name, at, f->name);
+        if (pointer)
+            putf(to,
+                 "        for (size_t wgc_s = 0; wgc_from->%s != NULL && wgc_s < %s; wgc_s++)",
+                 p->name, elements_of(w, p, NULL));
         else put(to, "       ");
         putf(to, " if (%s != 0) {\n", n);
-        make_elements(w, f->type->of, into, from, n, format("%s_%s", p->name, f->name), "            ", to);
+        make_elements(w, f->type->of, into, from, n, format("%s_%s", p->name, f->name),
+                      "            ", to);
         put(to, "        }\n");
     }
 }
@@ -378,13 +454,15 @@ static void make_pointer_fields(writer *w, const decl *p, const record *r, text 
 static void make_parameter(writer *w, const decl *p, text *to) {
     const char *const x = p->name;
     if (!root_holds(w, p) || is_function(p)) {
-        if (is_function(p) && root_holds(w, p)) putf(to, "    %s = wgc_from->%s;\n", function_pointer(w, p), x);
+        if (is_function(p) && root_holds(w, p))
+            putf(to, "    %s = wgc_from->%s;\n", function_pointer(w, p), x);
         else putf(to, "    %s = wgc_from->%s;\n", declared_as(p->type, x), x);
         return;
     }
     const type *const t = pointed(p);
     if (t == NULL) {
-        putf(to, "    %s %s%s;\n", converted(w, p->type), x, p->type->kind == TYPE_REAL ? format(" = wg_constant(wgc_from->%s)", x) : "");
+        putf(to, "    %s %s%s;\n", converted(w, p->type), x,
+             p->type->kind == TYPE_REAL ? format(" = wg_constant(wgc_from->%s)", x) : "");
         if (p->type->kind == TYPE_RECORD) {
             putf(to, "    wgc_copy_%s(&%s, &wgc_from->%s);\n", p->type->record->name, x, x);
             make_pointer_fields(w, p, p->type->record, to);
@@ -392,12 +470,18 @@ static void make_parameter(writer *w, const decl *p, text *to) {
         return;
     }
     bool single;
-    const bool named = declared_dimension(p) != NULL || reached_elements(w, p, NULL, &single) != NULL;
+    const bool named =
+        declared_dimension(p) != NULL || reached_elements(w, p, NULL, &single) != NULL;
     const char *const d = dimensions(t);
-    putf(to, "    %s %s%s%s%s = NULL;\n", converted(w, t->kind == TYPE_POINTER ? t->of : t), *d ? "(*" : t->kind == TYPE_POINTER ? "**" : "*", x, *d ? ")" : "", d);
+    putf(to, "    %s %s%s%s%s = NULL;\n", converted(w, t->kind == TYPE_POINTER ? t->of : t),
+         *d                        ? "(*"
+         : t->kind == TYPE_POINTER ? "**"
+                                   : "*",
+         x, *d ? ")" : "", d);
     if (named) put(to, "    {\n");
     else putf(to, "    if (wgc_from->%s != NULL) {\n", x);
-    make_elements(w, t, x, format("wgc_from->%s", x), elements_of(w, p, NULL), x, "        ", to);
+    make_elements(w, t, x, format("wgc_from->%s", x), elements_of(w, p, NULL), x, "        ",
+                  to);
     if (t->kind == TYPE_RECORD) make_pointer_fields(w, p, t->record, to);
     put(to, "    }\n");
 }
@@ -407,7 +491,8 @@ static const char *path_of(const writer *w, const selection *s) {
     text to = {NULL, 0, 0};
     const char *p = s->path;
     if (s->root == NULL) put(&to, "wgc_result"), p += strlen("return");
-    else if (s->root->is_global && root_holds(w, s->root)) putf(&to, "%s_wg", s->root->name), p += strlen(s->root->name);
+    else if (s->root->is_global && root_holds(w, s->root))
+        putf(&to, "%s_wg", s->root->name), p += strlen(s->root->name);
     for (; *p; p++)
         if (*p == '@') putf(&to, "wgc_k%c", *++p);
         else put_n(&to, p, 1);
@@ -427,9 +512,12 @@ static size_t move(const writer *w, const list *l, size_t at, const char *how, t
         putf(to, " for (size_t wgc_k = 0; wgc_k < %s; wgc_k++)", count != NULL ? count : "1");
         path = format("((wg_real *)%s)[wgc_k]", path);
     } else if (s->ranges == 0 && s->type->kind == TYPE_POINTER) path = format("*%s", path);
-    if (selection_is_flat(s)) path = format("((wg_real *)%s)[wgc_k0]", copy_text(path, (size_t)(strchr(path, '[') - path)));
+    if (selection_is_flat(s))
+        path = format("((wg_real *)%s)[wgc_k0]",
+                      copy_text(path, (size_t)(strchr(path, '[') - path)));
     for (size_t i = 0; i < s->ranges; i++)
-        putf(to, " for (size_t wgc_k%zu = (size_t)(%s); wgc_k%zu < (size_t)(%s); wgc_k%zu++)", i, s->from[i], i, s->end[i], i);
+        putf(to, " for (size_t wgc_k%zu = (size_t)(%s); wgc_k%zu < (size_t)(%s); wgc_k%zu++)",
+             i, s->from[i], i, s->end[i], i);
     put(to, n > 1 ? " { " : " ");
     putf(to, how, path);
     for (size_t i = 1; i < n; i++) {
@@ -443,8 +531,13 @@ static size_t move(const writer *w, const list *l, size_t at, const char *how, t
 const char *callback_declaration(writer *w) {
     const decl *const missing = cannot_make(w);
     if (missing != NULL)
-        return format("/* There is no callback: '%s' is of a type that is not copied by itself. */\n", missing->name);
-    return in_header(w) ? whole_declaration(w) : format("/* The callback is declared where the types of its arguments are: in the source. */\n");
+        return format(
+            "/* There is no callback: '%s' is of a type that is not copied by itself. */\n",
+            missing->name);
+    return in_header(w)
+               ? whole_declaration(w)
+               : format(
+                     "/* The callback is declared where the types of its arguments are: in the source. */\n");
 }
 
 /* ---- globals ------------------------------------------------------------------------------- */
@@ -452,8 +545,10 @@ const char *callback_declaration(writer *w) {
 static bool begins_anew(const writer *w, const file *f, const decl *d) {
     const type *e = d->type;
     while (e->kind == TYPE_ARRAY) e = e->of;
-    const bool here = d->defined && d->file->given ? d->file == f : f == w->a->root->function->file;
-    return here && (e->kind == TYPE_REAL || e->kind == TYPE_RECORD) && !is_constant(d->type) && root_holds(w, d);
+    const bool here =
+        d->defined && d->file->given ? d->file == f : f == w->a->root->function->file;
+    return here && (e->kind == TYPE_REAL || e->kind == TYPE_RECORD) && !is_constant(d->type) &&
+           root_holds(w, d);
 }
 static bool has_begin(const writer *w, const file *f) {
     if (!f->given) return false;
@@ -462,8 +557,10 @@ static bool has_begin(const writer *w, const file *f) {
     return false;
 }
 static const char *begin_name(const writer *w, const file *f) {
-    size_t number = 1; /* among the files given: those of the system are not everywhere the same */
-    for (size_t i = 0; w->a->program->files.at[i] != f; i++) number += ((const file *)w->a->program->files.at[i])->given;
+    size_t number =
+        1; /* among the files given: those of the system are not everywhere the same */
+    for (size_t i = 0; w->a->program->files.at[i] != f; i++)
+        number += ((const file *)w->a->program->files.at[i])->given;
     return format("%s_begin%zu", w->a->root->name, number);
 }
 
@@ -478,12 +575,19 @@ const char *write_begin(writer *w, const file *f, list *done) {
         if (e->kind == TYPE_RECORD) write_copies(w, e->record, done, &to);
         const char *const item = converted(w, d->type);
         const char *const own = e->kind == TYPE_RECORD ? record_name(e->record) : real_name(e);
-        const char *const left = format("(%s *)&%s_wg + wgc_k", item, d->name), *const right = format("(const %s *)&%s + wgc_k", own, d->name);
-        putf(&body, "    for (size_t wgc_k = 0; wgc_k < sizeof %s_wg / sizeof(%s); wgc_k++)\n        ", d->name, item);
-        if (e->kind == TYPE_RECORD) putf(&body, "wgc_copy_%s(%s, %s);\n", e->record->name, left, right);
+        const char *const left = format("(%s *)&%s_wg + wgc_k", item, d->name),
+                          *const right = format("(const %s *)&%s + wgc_k", own, d->name);
+        putf(&body,
+             "    for (size_t wgc_k = 0; wgc_k < sizeof %s_wg / sizeof(%s); wgc_k++)\n        ",
+             d->name, item);
+        if (e->kind == TYPE_RECORD)
+            putf(&body, "wgc_copy_%s(%s, %s);\n", e->record->name, left, right);
         else putf(&body, "*(%s) = wg_constant(*(%s));\n", left, right);
     }
-    putf(&to, "\n/* Variables of this file begin with what the originals have. */\nvoid %s(void);\nvoid %s(void) {\n%s}\n", begin_name(w, f), begin_name(w, f), text_of(&body));
+    putf(
+        &to,
+        "\n/* Variables of this file begin with what the originals have. */\nvoid %s(void);\nvoid %s(void) {\n%s}\n",
+        begin_name(w, f), begin_name(w, f), text_of(&body));
     return text_of(&to);
 }
 
@@ -493,10 +597,13 @@ const char *callback_definition(writer *w) {
     text to = {NULL, 0, 0}, args = {NULL, 0, 0};
     list done = {NULL, 0, 0};
     if (cannot_make(w) != NULL) {
-        warn_at(place_in(f->file, f->at), "no callback is written: '%s' is of a type that is not copied by itself", cannot_make(w)->name);
+        warn_at(place_in(f->file, f->at),
+                "no callback is written: '%s' is of a type that is not copied by itself",
+                cannot_make(w)->name);
         return format("\nunsigned long %s_run;\n%s", v->name, write_begin(w, f->file, &done));
     }
-    putf(&to, "\nunsigned long %s_run;\n%s\n/* ---- for drivers */\n\n", v->name, write_begin(w, f->file, &done));
+    putf(&to, "\nunsigned long %s_run;\n%s\n/* ---- for drivers */\n\n", v->name,
+         write_begin(w, f->file, &done));
     if (!in_header(w)) putf(&to, "%s\n", whole_declaration(w));
     for (size_t i = 0; i < f->parameters.n; i++) {
         const decl *const p = f->parameters.at[i];
@@ -505,7 +612,8 @@ const char *callback_definition(writer *w) {
             for (size_t k = 0; k < t->record->fields.n; k++) {
                 const decl *const q = t->record->fields.at[k];
                 const type *const u = leaf_type(q->type);
-                if (root_holds(w, q) && u->kind == TYPE_RECORD) write_copies(w, u->record, &done, &to);
+                if (root_holds(w, q) && u->kind == TYPE_RECORD)
+                    write_copies(w, u->record, &done, &to);
             }
             write_copies(w, t->record, &done, &to);
         }
@@ -513,44 +621,70 @@ const char *callback_definition(writer *w) {
     text body = {NULL, 0, 0};
     for (size_t i = 0; i < f->parameters.n; i++) {
         const decl *const p = f->parameters.at[i];
-        const bool twice = root_holds(w, p) && pointed(p) != NULL && pointed(p)->kind == TYPE_POINTER;
-        putf(&args, ", %s%s", twice ? pointed(p)->of->constant ? "(const wg_real **)" : "(wg_real **)" : "", p->name);
+        const bool twice =
+            root_holds(w, p) && pointed(p) != NULL && pointed(p)->kind == TYPE_POINTER;
+        putf(&args, ", %s%s",
+             twice ? pointed(p)->of->constant ? "(const wg_real **)" : "(wg_real **)" : "",
+             p->name);
     }
     for (size_t i = 0; i < f->parameters.n; i++) /* sizes first */
         if (!root_holds(w, f->parameters.at[i])) make_parameter(w, f->parameters.at[i], &body);
     for (size_t i = 0; i < f->parameters.n; i++) {
         const decl *const p = f->parameters.at[i];
         bool single;
-        const bool counted = is_held_pointer(w, p) && declared_dimension(p) == NULL && reached_elements(w, p, NULL, &single) == NULL;
+        const bool counted = is_held_pointer(w, p) && declared_dimension(p) == NULL &&
+                             reached_elements(w, p, NULL, &single) == NULL;
         if (counted && p->type->of->kind != TYPE_RECORD)
-            putf(&body, "    if (wgc_from->%s != NULL && wgc_from->%s_count == 0) return WG_ESHAPE;\n", p->name, p->name);
+            putf(&body,
+                 "    if (wgc_from->%s != NULL && wgc_from->%s_count == 0) return WG_ESHAPE;\n",
+                 p->name, p->name);
         if (is_held_pointer(w, p) && p->type->of->kind == TYPE_POINTER)
-            putf(&body, "    if (wgc_from->%s != NULL && wgc_from->%s_counts == NULL) return WG_ESHAPE;\n", p->name, p->name);
+            putf(
+                &body,
+                "    if (wgc_from->%s != NULL && wgc_from->%s_counts == NULL) return WG_ESHAPE;\n",
+                p->name, p->name);
     }
     for (size_t i = 0; i < f->parameters.n; i++)
         if (root_holds(w, f->parameters.at[i])) make_parameter(w, f->parameters.at[i], &body);
-    const char *const fit = format("wgc_n != %s || wgc_m != %s", total_of(&w->a->inputs), total_of(&w->a->outputs));
-    putf(&body, strstr(text_of(&body), "wgc_obtain") != NULL ? "    if (%s) {\n        wgc_status = WG_ESHAPE;\n        goto wgc_done;\n    }\n" : "    if (%s) return WG_ESHAPE;\n", fit);
-    for (size_t i = 0; i < w->a->inputs.n;) i += move(w, &w->a->inputs, i, "%s = wgc_x[wgc_in++];", &body);
+    const char *const fit =
+        format("wgc_n != %s || wgc_m != %s", total_of(&w->a->inputs), total_of(&w->a->outputs));
+    putf(&body,
+         strstr(text_of(&body), "wgc_obtain") != NULL
+             ? "    if (%s) {\n        wgc_status = WG_ESHAPE;\n        goto wgc_done;\n    }\n"
+             : "    if (%s) return WG_ESHAPE;\n",
+         fit);
+    for (size_t i = 0; i < w->a->inputs.n;)
+        i += move(w, &w->a->inputs, i, "%s = wgc_x[wgc_in++];", &body);
     const bool returns = v->result != NULL && holds_variables(v->result);
-    const char *const result = !returns ? "(void)" : f->type->of->kind == TYPE_POINTER ? "wg_real *const wgc_result = " : format("const %s wgc_result = ", converted(w, f->type->of));
+    const char *const result =
+        !returns ? "(void)"
+        : f->type->of->kind == TYPE_POINTER
+            ? "wg_real *const wgc_result = "
+            : format("const %s wgc_result = ", converted(w, f->type->of));
     putf(&body, "    %s%s(%s%s);\n", result, v->name, w->tape, text_of(&args));
-    for (size_t i = 0; i < w->a->outputs.n;) i += move(w, &w->a->outputs, i, "wgc_y[wgc_out++] = %s;", &body);
+    for (size_t i = 0; i < w->a->outputs.n;)
+        i += move(w, &w->a->outputs, i, "wgc_y[wgc_out++] = %s;", &body);
     if (returns) put(&body, "    (void)wgc_result;\n");
     const bool holding = strstr(text_of(&body), "wgc_obtain") != NULL;
     if (holding) put(&to, memory_text);
-    if (strstr(text_of(&body), "wgc_larger") != NULL)
-        put(&to, larger_text);
+    if (strstr(text_of(&body), "wgc_larger") != NULL) put(&to, larger_text);
     for (size_t i = 0; i < w->a->program->files.n; i++)
-        if (has_begin(w, w->a->program->files.at[i])) putf(&to, "void %s(void);\n", begin_name(w, w->a->program->files.at[i]));
-    putf(&to,
-         "wg_status %s_callback(wg_tape *%s, size_t wgc_n, const wg_real *wgc_x,\n    size_t wgc_m, wg_real *wgc_y, void *wgc_data) {\n"
-         "    const %s *const wgc_from = wgc_data;\n%s    size_t wgc_in = 0, wgc_out = 0;\n",
-         v->name, w->tape, arguments_name(w), holding ? "    wg_status wgc_status = WG_OK;\n    wgc_block *wgc_held = NULL;\n" : "");
+        if (has_begin(w, w->a->program->files.at[i]))
+            putf(&to, "void %s(void);\n", begin_name(w, w->a->program->files.at[i]));
+    putf(
+        &to,
+        "wg_status %s_callback(wg_tape *%s, size_t wgc_n, const wg_real *wgc_x,\n    size_t wgc_m, wg_real *wgc_y, void *wgc_data) {\n"
+        "    const %s *const wgc_from = wgc_data;\n%s    size_t wgc_in = 0, wgc_out = 0;\n",
+        v->name, w->tape, arguments_name(w),
+        holding ? "    wg_status wgc_status = WG_OK;\n    wgc_block *wgc_held = NULL;\n" : "");
     putf(&to, "    if (wgc_from == NULL) return WG_ENULL;\n    %s_run++;\n", v->name);
     for (size_t i = 0; i < w->a->program->files.n; i++)
-        if (has_begin(w, w->a->program->files.at[i])) putf(&to, "    %s();\n", begin_name(w, w->a->program->files.at[i]));
+        if (has_begin(w, w->a->program->files.at[i]))
+            putf(&to, "    %s();\n", begin_name(w, w->a->program->files.at[i]));
     put(&to, text_of(&body));
-    put(&to, holding ? "    goto wgc_done;\nwgc_no_memory:\n    wgc_status = WG_ENOMEM;\nwgc_done:\n    wgc_return(wgc_held);\n    return wgc_status;\n}\n" : "    return WG_OK;\n}\n");
+    put(&to,
+        holding
+            ? "    goto wgc_done;\nwgc_no_memory:\n    wgc_status = WG_ENOMEM;\nwgc_done:\n    wgc_return(wgc_held);\n    return wgc_status;\n}\n"
+            : "    return WG_OK;\n}\n");
     return text_of(&to);
 }

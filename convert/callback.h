@@ -6,25 +6,31 @@
 
 #include "convert/output.h"
 
-bool root_holds(const writer *w, const decl *d); /* a parameter, global or field of the root's */
+bool root_holds(const writer *w,
+                const decl *d);             /* a parameter, global or field of the root's */
 bool selection_is_flat(const selection *s); /* one range through all numbers of an array */
 bool is_function(const decl *p);
 bool in_header(const writer *w); /* types of all arguments can be seen there */
 const char *count_of_selection(const selection *s); /* how many numbers, as C */
 const char *count_of_array(const type *t);
 const char *total_of(const list *selections);
-const char *elements_of(const writer *w, const decl *p, const decl *field); /* what a pointer is to have, as C */
+const char *elements_of(const writer *w, const decl *p,
+                        const decl *field); /* what a pointer is to have, as C */
 const char *reached_elements(const writer *w, const decl *p, const decl *field, bool *single);
-const char *declared_dimension(const decl *p); /* of a parameter written as an array; NULL: there is none */
+const char *
+declared_dimension(const decl *p); /* of a parameter written as an array; NULL: there is none */
 bool is_held_pointer(const writer *w, const decl *d);
-extern const char *const memory_text, *const larger_text; /* functions that hold memory to the end; the larger size */
+extern const char *const memory_text,
+    *const larger_text; /* functions that hold memory to the end; the larger size */
 const char *arguments_name(const writer *w);
-const char *arguments_declaration(writer *w); /* the structure, and how many inputs and outputs */
+const char *
+arguments_declaration(writer *w); /* the structure, and how many inputs and outputs */
 const char *selections_text(const list *selections);
 const char *dimensions(const type *t);
 const char *record_name(const record *r);
 const type *pointed(const decl *p);
-const decl *cannot_make(const writer *w); /* a parameter that is not copied by itself, or NULL */
+const decl *
+cannot_make(const writer *w); /* a parameter that is not copied by itself, or NULL */
 
 /* The function for drivers of an adjoint without a tape: value and transposed product. */
 const char *vjp_declaration(writer *w);

@@ -18,16 +18,17 @@ static bool in_set(const char *s, const char *const *set, size_t n) {
            sizeof((const char *const[]){__VA_ARGS__}) / sizeof(const char *))
 
 static bool is_qualifier(const char *s) {
-    return IN(s, "const", "volatile", "static", "extern", "register", "inline", "__inline", "__inline__",
-              "restrict", "__restrict", "__restrict__", "auto", "typedef", "_Thread_local", "__thread",
-              "_Noreturn", "__extension__", "__const");
+    return IN(s, "const", "volatile", "static", "extern", "register", "inline", "__inline",
+              "__inline__", "restrict", "__restrict", "__restrict__", "auto", "typedef",
+              "_Thread_local", "__thread", "_Noreturn", "__extension__", "__const");
 }
 static bool is_builtin(const char *s) {
-    return IN(s, "void", "char", "short", "int", "long", "signed", "unsigned", "float", "double", "_Bool",
-              "_Complex", "__signed__", "__float128");
+    return IN(s, "void", "char", "short", "int", "long", "signed", "unsigned", "float",
+              "double", "_Bool", "_Complex", "__signed__", "__float128");
 }
 static bool has_parentheses(const char *s) {
-    return IN(s, "__attribute__", "__attribute", "_Alignas", "__declspec", "__asm__", "typeof", "__typeof__");
+    return IN(s, "__attribute__", "__attribute", "_Alignas", "__declspec", "__asm__", "typeof",
+              "__typeof__");
 }
 
 static const char *word_at(const file *f, size_t i) {
@@ -35,7 +36,8 @@ static const char *word_at(const file *f, size_t i) {
     return copy_text(f->text + t->begin, t->end - t->begin);
 }
 static bool sign_is(const file *f, size_t i, char s) {
-    return i < f->tokens.n && f->tokens.at[i].kind == TOKEN_SIGN && f->text[f->tokens.at[i].begin] == s;
+    return i < f->tokens.n && f->tokens.at[i].kind == TOKEN_SIGN &&
+           f->text[f->tokens.at[i].begin] == s;
 }
 static size_t after_group(const file *f, size_t i) {
     size_t depth = 0;
@@ -82,7 +84,8 @@ static const char *typedef_name(writer *w, const char *name) {
     decl *const d = typedef_named(w, name);
     if (d == NULL) {
         /* a macro of a type's name, or a type of the system as double_t */
-        const bool whole = IN(name, "size_t", "FILE", "ptrdiff_t") || strstr(name, "int") != NULL;
+        const bool whole =
+            IN(name, "size_t", "FILE", "ptrdiff_t") || strstr(name, "int") != NULL;
         return whole ? name : "wg_real";
     }
     if (d->type->kind == TYPE_REAL) return "wg_real";
@@ -109,10 +112,13 @@ static void add(parts *to, size_t begin, size_t end, const char *s) {
 /* Is the word at token i one that only decorates a type that follows? */
 static bool is_decoration(const writer *w, const file *f, size_t i, size_t end) {
     const size_t next = next_token(f, i);
-    if (next >= f->tokens.n || f->tokens.at[next].begin >= end || f->tokens.at[next].kind != TOKEN_WORD) return false;
+    if (next >= f->tokens.n || f->tokens.at[next].begin >= end ||
+        f->tokens.at[next].kind != TOKEN_WORD)
+        return false;
     const char *const s = word_at(f, next);
     return typedef_named(w, word_at(f, i)) == NULL &&
-           (is_builtin(s) || is_qualifier(s) || IN(s, "struct", "union") || typedef_named(w, s) != NULL);
+           (is_builtin(s) || is_qualifier(s) || IN(s, "struct", "union") ||
+            typedef_named(w, s) != NULL);
 }
 
 /* The specifiers from `begin` on: what of them is replaced; the result is where they end. */
@@ -120,7 +126,8 @@ static size_t scan_specifiers(writer *w, const file *f, size_t begin, size_t end
     size_t i = token_from(&f->tokens, begin), last = begin;
     bool typed = false, real = false;
     parts longs = {NULL, 0, 0};
-    while (i < f->tokens.n && f->tokens.at[i].begin < end && f->tokens.at[i].kind == TOKEN_WORD) {
+    while (i < f->tokens.n && f->tokens.at[i].begin < end &&
+           f->tokens.at[i].kind == TOKEN_WORD) {
         const token *const t = &f->tokens.at[i];
         const char *const s = word_at(f, i);
         if (has_parentheses(s)) i = after_group(f, next_token(f, i)) - 1;
@@ -143,7 +150,8 @@ static size_t scan_specifiers(writer *w, const file *f, size_t begin, size_t end
             }
             if (same(s, "long")) {
                 const size_t next = next_token(f, i);
-                add(&longs, t->begin, next < f->tokens.n ? f->tokens.at[next].begin : t->end, "");
+                add(&longs, t->begin, next < f->tokens.n ? f->tokens.at[next].begin : t->end,
+                    "");
             }
             typed = true;
         } else if (typed) break;
@@ -155,7 +163,8 @@ static size_t scan_specifiers(writer *w, const file *f, size_t begin, size_t end
         last = f->tokens.at[i].end;
         i = next_token(f, i);
     }
-    for (size_t k = 0; real && k < longs.n; k++) add(to, longs.at[k].begin, longs.at[k].end, "");
+    for (size_t k = 0; real && k < longs.n; k++)
+        add(to, longs.at[k].begin, longs.at[k].end, "");
     return last;
 }
 
@@ -163,7 +172,8 @@ size_t specifiers_end(const file *f, size_t begin, size_t end) {
     /* as above, without a question to the program: for what is not changed */
     size_t i = token_from(&f->tokens, begin), last = begin;
     bool typed = false;
-    while (i < f->tokens.n && f->tokens.at[i].begin < end && f->tokens.at[i].kind == TOKEN_WORD) {
+    while (i < f->tokens.n && f->tokens.at[i].begin < end &&
+           f->tokens.at[i].kind == TOKEN_WORD) {
         const char *const s = word_at(f, i);
         if (has_parentheses(s)) i = after_group(f, next_token(f, i)) - 1;
         else if (IN(s, "struct", "union", "enum")) {
@@ -188,10 +198,12 @@ static void scan_function(writer *w, const file *f, size_t begin, size_t end, pa
     for (; i < f->tokens.n && f->tokens.at[i].begin < end; i = next_token(f, i)) {
         const size_t open = next_token(f, i);
         const bool pointer = sign_is(f, i, ')'), named = f->tokens.at[i].kind == TOKEN_WORD;
-        if (!(pointer || named) || !sign_is(f, open, '(') || f->tokens.at[open].begin >= end) continue;
+        if (!(pointer || named) || !sign_is(f, open, '(') || f->tokens.at[open].begin >= end)
+            continue;
         const size_t close = after_group(f, open) - 1;
         size_t first = next_token(f, open);
-        const bool none = first == close || (next_token(f, first) == close && same(word_at(f, first), "void"));
+        const bool none = first == close ||
+                          (next_token(f, first) == close && same(word_at(f, first), "void"));
         if (none) {
             add(to, f->tokens.at[open].end, f->tokens.at[close].begin, "wg_tape *");
             return;
@@ -200,7 +212,9 @@ static void scan_function(writer *w, const file *f, size_t begin, size_t end, pa
         while (first < close) {
             size_t last = first;
             while (last < close && !sign_is(f, last, ','))
-                last = sign_is(f, last, '(') || sign_is(f, last, '[') ? token_from(&f->tokens, f->tokens.at[after_group(f, last) - 1].end) : next_token(f, last);
+                last = sign_is(f, last, '(') || sign_is(f, last, '[')
+                           ? token_from(&f->tokens, f->tokens.at[after_group(f, last) - 1].end)
+                           : next_token(f, last);
             const size_t stop = f->tokens.at[last].begin;
             const size_t rest = scan_specifiers(w, f, f->tokens.at[first].begin, stop, to);
             scan_function(w, f, rest, stop, to);
@@ -210,7 +224,8 @@ static void scan_function(writer *w, const file *f, size_t begin, size_t end, pa
     }
 }
 
-const char *retyped_specifiers(writer *w, const file *f, size_t begin, size_t end, size_t *rest) {
+const char *retyped_specifiers(writer *w, const file *f, size_t begin, size_t end,
+                               size_t *rest) {
     parts p = {NULL, 0, 0};
     *rest = scan_specifiers(w, f, begin, end, &p);
     return replaced(f, begin, *rest, p.n, p.at);
@@ -230,16 +245,20 @@ static bool decl_holds(const writer *w, const decl *d) {
     return c != NULL && holds_variables(c);
 }
 
-static bool is_aggregate(const decl *d) { return d->type->kind == TYPE_ARRAY || d->type->kind == TYPE_RECORD; }
+static bool is_aggregate(const decl *d) {
+    return d->type->kind == TYPE_ARRAY || d->type->kind == TYPE_RECORD;
+}
 
 static const char *written_init(writer *w, const decl *d, bool constant) {
     cell *const c = cell_of(w->a, w->v, d);
-    if (!decl_holds(w, d) || (!is_aggregate(d) && d->type->kind != TYPE_REAL)) return write_number(w, d->init);
+    if (!decl_holds(w, d) || (!is_aggregate(d) && d->type->kind != TYPE_REAL))
+        return write_number(w, d->init);
     return write_initialiser(w, d->init, d->type, c, constant);
 }
 
 /* The declarator [begin, d->end), with what it is initialised with. */
-static const char *declarator(writer *w, const decl *d, size_t begin, bool constant, const char *name) {
+static const char *declarator(writer *w, const decl *d, size_t begin, bool constant,
+                              const char *name) {
     parts p = {NULL, 0, 0};
     if (name != NULL) add(&p, d->at, d->at + strlen(d->name), name);
     const size_t end = d->init != NULL ? d->init->begin : d->end;
@@ -259,9 +278,11 @@ static void write_reset(writer *w, const decl *d, text *to) {
     const char *const x = d->name, *const run = format("%s_run", w->a->root->name);
     putf(to, " static unsigned long wgc_run_%s;", x);
     if (d->init != NULL)
-        putf(to, " static const __typeof__(%s) wgc_first_%s = %s;", x, x, written_init(w, d, true));
-    putf(to, " if (wgc_run_%s != %s) wgc_run_%s = %s, mem%s(&%s, %s%s, sizeof %s);", x, run, x, run,
-         d->init != NULL ? "cpy" : "set", x, d->init != NULL ? "&wgc_first_" : "0", d->init != NULL ? x : "", x);
+        putf(to, " static const __typeof__(%s) wgc_first_%s = %s;", x, x,
+             written_init(w, d, true));
+    putf(to, " if (wgc_run_%s != %s) wgc_run_%s = %s, mem%s(&%s, %s%s, sizeof %s);", x, run, x,
+         run, d->init != NULL ? "cpy" : "set", x, d->init != NULL ? "&wgc_first_" : "0",
+         d->init != NULL ? x : "", x);
 }
 
 const char *write_declaration(writer *w, const node *n) {
@@ -274,14 +295,19 @@ const char *write_declaration(writer *w, const node *n) {
     for (size_t i = 0; i < n->decls.n; i++) {
         const decl *const d = n->decls.at[i];
         const bool holds = decl_holds(w, d);
-        if (i != 0) at = f->tokens.at[token_from(&f->tokens, ((const decl *)n->decls.at[i - 1])->end)].end;
+        if (i != 0)
+            at = f->tokens.at[token_from(&f->tokens, ((const decl *)n->decls.at[i - 1])->end)]
+                     .end;
         if (i == 0 || holds != now) {
             size_t end;
             if (i != 0) put(&to, "; ");
             put(&to, holds ? retyped_specifiers(w, f, n->begin, n->end, &end)
                            : copy_text(f->text + n->begin, rest - n->begin));
-            if (i != 0 && n->parent != NULL && n->parent->kind == NODE_FOR && n->parent->child[0] == n)
-                error_at(place_of(n), "'%s' declares numbers and variables at once: declare them apart", source(n));
+            if (i != 0 && n->parent != NULL && n->parent->kind == NODE_FOR &&
+                n->parent->child[0] == n)
+                error_at(place_of(n),
+                         "'%s' declares numbers and variables at once: declare them apart",
+                         source(n));
         } else put(&to, ",");
         if (i != 0 && holds != now) put_space(&to, f, at);
         put(&to, declarator(w, d, at, d->is_static, NULL));
@@ -306,17 +332,19 @@ static const char *write_effect(writer *w, const node *n) {
             return write_number(w, e);
         return write_variable(w, e);
     }
-    if (is_active(w, e) && e->kind == NODE_UNARY && (same(e->op, "++") || same(e->op, "--"))) return write_step(w, e, false);
+    if (is_active(w, e) && e->kind == NODE_UNARY && (same(e->op, "++") || same(e->op, "--")))
+        return write_step(w, e, false);
     if (e->kind == NODE_BINARY && e->op != NULL && same(e->op, ","))
-        return replaced(e->file, e->begin, e->end, 2,
-                        (part[]){{e->child[0]->begin, e->child[0]->end, write_effect(w, e->child[0])},
-                                 {e->child[1]->begin, e->child[1]->end, write_effect(w, e->child[1])}});
+        return replaced(
+            e->file, e->begin, e->end, 2,
+            (part[]){{e->child[0]->begin, e->child[0]->end, write_effect(w, e->child[0])},
+                     {e->child[1]->begin, e->child[1]->end, write_effect(w, e->child[1])}});
     return write_number(w, n);
 }
 
 static bool is_condition(const node *n, size_t i) {
-    return ((n->kind == NODE_IF || n->kind == NODE_WHILE) && i == 0) || (n->kind == NODE_DO && i == 1) ||
-           (n->kind == NODE_FOR && i == 1);
+    return ((n->kind == NODE_IF || n->kind == NODE_WHILE) && i == 0) ||
+           (n->kind == NODE_DO && i == 1) || (n->kind == NODE_FOR && i == 1);
 }
 
 const char *write_statement(writer *w, const node *n) {
@@ -332,7 +360,8 @@ const char *write_statement(writer *w, const node *n) {
         if (is_condition(n, i)) s = write_condition(w, c);
         else if (n->kind == NODE_RETURN)
             s = format("%s%s", c->begin > 0 && n->file->text[c->begin - 1] == 'n' ? " " : "",
-                       w->v->result != NULL && is_variable(w->v->result) ? write_variable(w, c) : write_number(w, c));
+                       w->v->result != NULL && is_variable(w->v->result) ? write_variable(w, c)
+                                                                         : write_number(w, c));
         else if (n->kind == NODE_SWITCH && i == 0) s = write_number(w, c);
         else if (n->kind == NODE_CASE && i == 0) s = source(c);
         else s = write_statement(w, c);
@@ -357,7 +386,8 @@ static size_t name_end(const decl *d) {
 static const char *alone(writer *w, const decl *d, bool as_variable) {
     const file *const f = d->file;
     size_t rest = specifiers_end(f, d->begin, d->end), at = rest, depth = 0, end;
-    for (size_t i = token_from(&f->tokens, rest); i < f->tokens.n && f->tokens.at[i].begin < d->at; i = next_token(f, i)) {
+    for (size_t i = token_from(&f->tokens, rest);
+         i < f->tokens.n && f->tokens.at[i].begin < d->at; i = next_token(f, i)) {
         if (sign_is(f, i, '{') || sign_is(f, i, '(') || sign_is(f, i, '[')) depth++;
         if (sign_is(f, i, '}') || sign_is(f, i, ')') || sign_is(f, i, ']')) depth--;
         if (sign_is(f, i, ',') && depth == 0) at = f->tokens.at[i].end;
@@ -373,7 +403,8 @@ const char *write_signature(writer *w, const version *v, bool as_prototype) {
     const decl *const d = v->function;
     const file *const f = d->file;
     parts p = {NULL, 0, 0};
-    if (v->result != NULL && holds_variables(v->result)) (void)scan_specifiers(w, f, d->begin, d->at, &p);
+    if (v->result != NULL && holds_variables(v->result))
+        (void)scan_specifiers(w, f, d->begin, d->at, &p);
     add(&p, d->at, name_end(d), v->name);
     const size_t open = token_from(&f->tokens, name_end(d)), close = after_group(f, open) - 1;
     const size_t inside = f->tokens.at[open].end, end = f->tokens.at[close].begin;
@@ -386,7 +417,9 @@ const char *write_signature(writer *w, const version *v, bool as_prototype) {
         putf(&all, "wg_tape *%s", w->tape);
         for (size_t i = 0; i < d->parameters.n; i++) {
             const decl *const q = d->parameters.at[i];
-            putf(&all, ", %s", alone(w, q, v->of_decl[q->index] != NULL && holds_variables(v->of_decl[q->index])));
+            putf(&all, ", %s",
+                 alone(w, q,
+                       v->of_decl[q->index] != NULL && holds_variables(v->of_decl[q->index])));
         }
         add(&p, inside, end, text_of(&all));
         if (!as_prototype) add(&p, f->tokens.at[close].end, stop, " ");
@@ -394,7 +427,8 @@ const char *write_signature(writer *w, const version *v, bool as_prototype) {
         add(&p, inside, inside, format("wg_tape *%s, ", w->tape));
         for (size_t i = 0; i < d->parameters.n; i++) {
             const decl *const q = d->parameters.at[i];
-            if (v->of_decl[q->index] == NULL || !holds_variables(v->of_decl[q->index])) continue;
+            if (v->of_decl[q->index] == NULL || !holds_variables(v->of_decl[q->index]))
+                continue;
             const size_t rest = scan_specifiers(w, f, q->begin, q->end, &p);
             scan_function(w, f, rest, q->end, &p);
         }
@@ -414,7 +448,8 @@ const char *write_function(writer *w, version *v) {
     w->v = v;
     const char *const body = write_statement(w, v->function->body);
     const char *const used = uses_tape(w, body) ? "" : format(" (void)%s;", w->tape);
-    const char *const s = format("%s{%s%s", write_signature(w, v, false), used, *body == '{' ? body + 1 : body);
+    const char *const s =
+        format("%s{%s%s", write_signature(w, v, false), used, *body == '{' ? body + 1 : body);
     w->v = before;
     return s;
 }
@@ -424,13 +459,15 @@ const char *write_function(writer *w, version *v) {
 /* Enumerators are declared once: a field that declares some has the type of the original's field. */
 static void write_enumeration(const file *f, const record *r, const decl *d, parts *to) {
     size_t i = token_from(&f->tokens, d->begin);
-    while (i < f->tokens.n && f->tokens.at[i].begin < d->at && !same(word_at(f, i), "enum")) i = next_token(f, i);
+    while (i < f->tokens.n && f->tokens.at[i].begin < d->at && !same(word_at(f, i), "enum"))
+        i = next_token(f, i);
     if (i >= f->tokens.n || f->tokens.at[i].begin >= d->at) return;
     size_t open = next_token(f, i);
     if (f->tokens.at[open].kind == TOKEN_WORD) open = next_token(f, open);
     if (!sign_is(f, open, '{')) return;
     add(to, f->tokens.at[i].begin, f->tokens.at[after_group(f, open) - 1].end,
-        format("__typeof__(((%s%s *)0)->%s)", r->tagged ? r->is_union ? "union " : "struct " : "", r->name, d->name));
+        format("__typeof__(((%s%s *)0)->%s)",
+               r->tagged ? r->is_union ? "union " : "struct " : "", r->name, d->name));
 }
 
 /* The fields of a record, which stand in groups with one specifier. */
@@ -438,18 +475,23 @@ static void write_fields(writer *w, const file *f, const record *r, parts *to) {
     for (size_t i = 0; i < r->fields.n;) {
         const decl *const first = r->fields.at[i];
         size_t n = 1, holding = 0;
-        while (i + n < r->fields.n && ((const decl *)r->fields.at[i + n])->begin == first->begin) n++;
+        while (i + n < r->fields.n &&
+               ((const decl *)r->fields.at[i + n])->begin == first->begin)
+            n++;
         for (size_t k = 0; k < n; k++) {
             const decl *const d = r->fields.at[i + k];
             const type *const t = leaf_type(d->type);
-            holding += decl_holds(w, d) || (t->kind == TYPE_RECORD && record_holds(w->a, t->record));
+            holding +=
+                decl_holds(w, d) || (t->kind == TYPE_RECORD && record_holds(w->a, t->record));
         }
         const decl *const last = r->fields.at[i + n - 1];
         const type *const t = leaf_type(first->type);
         const bool within = t->kind == TYPE_RECORD && t->record->definition != NULL &&
-                            t->record->definition->file == f && t->record->definition->begin >= first->begin &&
+                            t->record->definition->file == f &&
+                            t->record->definition->begin >= first->begin &&
                             t->record->definition->end <= first->end;
-        if (t->kind == TYPE_WHOLE && first->at > first->begin) write_enumeration(f, r, first, to);
+        if (t->kind == TYPE_WHOLE && first->at > first->begin)
+            write_enumeration(f, r, first, to);
         if (holding == n && !within) {
             const size_t rest = scan_specifiers(w, f, first->begin, last->end, to);
             scan_function(w, f, rest, last->end, to);
@@ -459,7 +501,12 @@ static void write_fields(writer *w, const file *f, const record *r, parts *to) {
             for (size_t k = 0; k < n; k++) {
                 const decl *const d = r->fields.at[i + k];
                 size_t end;
-                const size_t at = k == 0 ? rest : f->tokens.at[token_from(&f->tokens, ((const decl *)r->fields.at[i + k - 1])->end)].end;
+                const size_t at =
+                    k == 0 ? rest
+                           : f->tokens
+                                 .at[token_from(&f->tokens,
+                                                ((const decl *)r->fields.at[i + k - 1])->end)]
+                                 .end;
                 putf(&s, "%s%s", k != 0 ? "; " : "",
                      decl_holds(w, d) ? retyped_specifiers(w, f, first->begin, first->end, &end)
                                       : copy_text(f->text + first->begin, rest - first->begin));
@@ -475,11 +522,14 @@ static void write_fields(writer *w, const file *f, const record *r, parts *to) {
 /* A declaration of types [begin, end): those that hold variables, by other names. */
 const char *write_record(writer *w, const file *f, size_t begin, size_t end) {
     parts p = {NULL, 0, 0};
-    const list *const records = &w->a->program->records, *const typedefs = &w->a->program->typedefs;
+    const list *const records = &w->a->program->records, *const typedefs =
+                                                             &w->a->program->typedefs;
     for (size_t i = 0; i < records->n; i++) {
         const record *const r = records->at[i];
         const decl *const d = r->definition;
-        if (d == NULL || d->file != f || d->begin < begin || d->end > end || !record_holds(w->a, r)) continue;
+        if (d == NULL || d->file != f || d->begin < begin || d->end > end ||
+            !record_holds(w->a, r))
+            continue;
         if (r->tagged) add(&p, d->at, d->at + strlen(r->name), format("%s_wg", r->name));
         write_fields(w, f, r, &p);
     }
@@ -502,7 +552,8 @@ const char *write_global(writer *w, const decl *d, const char *with) {
     size_t end, at = rest;
     /* of several declarators, the one with this name: behind the last comma outside of braces */
     size_t depth = 0;
-    for (size_t i = token_from(&f->tokens, rest); i < f->tokens.n && f->tokens.at[i].begin < d->at; i = next_token(f, i)) {
+    for (size_t i = token_from(&f->tokens, rest);
+         i < f->tokens.n && f->tokens.at[i].begin < d->at; i = next_token(f, i)) {
         if (sign_is(f, i, '{') || sign_is(f, i, '(') || sign_is(f, i, '[')) depth++;
         if (sign_is(f, i, '}') || sign_is(f, i, ')') || sign_is(f, i, ']')) depth--;
         if (sign_is(f, i, ',') && depth == 0) at = f->tokens.at[i].end;
@@ -513,9 +564,12 @@ const char *write_global(writer *w, const decl *d, const char *with) {
     if (starts_with(with, "extern")) { /* without what it is initialised with */
         decl bare_one = *d;
         if (d->init != NULL) bare_one.init = NULL, bare_one.end = d->at + strlen(d->name);
-        for (size_t i = token_from(&f->tokens, bare_one.end); sign_is(f, i, '['); i = next_token(f, after_group(f, i) - 1))
+        for (size_t i = token_from(&f->tokens, bare_one.end); sign_is(f, i, '[');
+             i = next_token(f, after_group(f, i) - 1))
             bare_one.end = f->tokens.at[after_group(f, i) - 1].end;
-        return format("%s%s%s;", with, specifiers, declarator(w, &bare_one, at, true, format("%s_wg", d->name)));
+        return format("%s%s%s;", with, specifiers,
+                      declarator(w, &bare_one, at, true, format("%s_wg", d->name)));
     }
-    return format("%s%s%s;", with, specifiers, declarator(w, d, at, true, format("%s_wg", d->name)));
+    return format("%s%s%s;", with, specifiers,
+                  declarator(w, d, at, true, format("%s_wg", d->name)));
 }

@@ -5,8 +5,8 @@
 #include "convert/expand.h"
 
 /* Questions of numbers that the system has as macros: in the text they become functions. */
-static const char *const plain[] = {"isnan",     "isinf",       "isfinite",       "isnormal", "signbit",
-                                    "fpclassify", "assert"};
+static const char *const plain[] = {"isnan",   "isinf",      "isfinite", "isnormal",
+                                    "signbit", "fpclassify", "assert"};
 const char *const plain_name = "/wengert-convert/plain.h";
 const char *const plain_header =
     "int wgi_plain_isnan(double);\nint wgi_plain_isinf(double);\nint wgi_plain_isfinite(double);\n"
@@ -22,7 +22,8 @@ static bool is_plain(const char *name) {
 const char *without_plain(const char *s) {
     static const char mark[] = "wgi_plain_";
     text to = {NULL, 0, 0};
-    for (const char *p; (p = strstr(s, mark)) != NULL; s = p + strlen(mark)) put_n(&to, s, (size_t)(p - s));
+    for (const char *p; (p = strstr(s, mark)) != NULL; s = p + strlen(mark))
+        put_n(&to, s, (size_t)(p - s));
     put(&to, s);
     return text_of(&to);
 }
@@ -46,9 +47,12 @@ static bool is_hidden(const hidden *h, const char *name) {
     return false;
 }
 
-static const char *expand(const char *s, const table *macros, const macro *first, const hidden *h);
+static const char *expand(const char *s, const table *macros, const macro *first,
+                          const hidden *h);
 
-static const char *piece(const char *s, const token *t) { return copy_text(s + t->begin, t->end - t->begin); }
+static const char *piece(const char *s, const token *t) {
+    return copy_text(s + t->begin, t->end - t->begin);
+}
 
 /* The arguments behind the parenthesis that token `open` is; *close is the one that closes. */
 static list arguments(const char *s, const tokens *t, size_t open, size_t *close) {
@@ -83,11 +87,13 @@ static const char *argument_at(const macro *m, const list *args, size_t i) {
     if (i >= args->n) return "";
     if (!(m->variadic && i + 1 == m->parameters.n)) return args->at[i];
     text rest = {NULL, 0, 0};
-    for (size_t k = i; k < args->n; k++) putf(&rest, "%s%s", k != i ? ", " : "", (const char *)args->at[k]);
+    for (size_t k = i; k < args->n; k++)
+        putf(&rest, "%s%s", k != i ? ", " : "", (const char *)args->at[k]);
     return text_of(&rest);
 }
 
-static const char *substituted(const macro *m, const list *args, const table *macros, const hidden *h) {
+static const char *substituted(const macro *m, const list *args, const table *macros,
+                               const hidden *h) {
     const tokens t = lex(m->body, strlen(m->body));
     text to = {NULL, 0, 0};
     for (size_t i = 0; i < t.n; i++) {
@@ -99,7 +105,9 @@ static const char *substituted(const macro *m, const list *args, const table *ma
         if (same(s, "##")) continue;
         if (i > 0 && !glued && t.at[i - 1].end < k->begin) put(&to, " ");
         if (m->with_arguments && (same(s, "#") || k->kind == TOKEN_DIRECTIVE)) {
-            const char *const name = k->kind == TOKEN_DIRECTIVE ? s + 1 : i + 1 < t.n ? piece(m->body, &t.at[i + 1]) : "";
+            const char *const name = k->kind == TOKEN_DIRECTIVE ? s + 1
+                                     : i + 1 < t.n              ? piece(m->body, &t.at[i + 1])
+                                                                : "";
             putf(&to, "\"%s\"", argument_at(m, args, parameter_of(m, name)));
             if (k->kind != TOKEN_DIRECTIVE) i++;
             continue;
@@ -113,7 +121,8 @@ static const char *substituted(const macro *m, const list *args, const table *ma
 }
 
 /* `first` is the definition of the first macro, where that is known: later ones may have its name. */
-static const char *expand(const char *s, const table *macros, const macro *first, const hidden *h) {
+static const char *expand(const char *s, const table *macros, const macro *first,
+                          const hidden *h) {
     const tokens t = lex(s, strlen(s));
     text to = {NULL, 0, 0};
     size_t at = 0;
@@ -138,7 +147,8 @@ static const char *expand(const char *s, const table *macros, const macro *first
         }
         put_n(&to, s + at, k->begin - at);
         if (m->of_system && is_plain(name)) {
-            putf(&to, "wgi_plain_%s(%s)", name, expand(args.n != 0 ? args.at[0] : "", macros, NULL, h));
+            putf(&to, "wgi_plain_%s(%s)", name,
+                 expand(args.n != 0 ? args.at[0] : "", macros, NULL, h));
         } else {
             const hidden more = {name, h};
             put(&to, expand(substituted(m, &args, macros, h), macros, NULL, &more));
@@ -172,10 +182,11 @@ static bool declares(const file *f, const invocation *v) {
     for (size_t i = 0; i < f->declarations.n; i++) {
         const decl *const d = f->declarations.at[i];
         const bool of_type = d->kind == DECL_RECORD || d->kind == DECL_TYPEDEF;
-        if (v->with_arguments && of_type && d->begin <= v->begin && v->end <= d->end) return true;
+        if (v->with_arguments && of_type && d->begin <= v->begin && v->end <= d->end)
+            return true;
         if (v->with_arguments && d->begin == v->begin) return true;
-        if (d->kind == DECL_FUNCTION && d->begin <= v->begin && v->begin < d->at && v->macro != NULL &&
-            has_word(v->macro->body, "static"))
+        if (d->kind == DECL_FUNCTION && d->begin <= v->begin && v->begin < d->at &&
+            v->macro != NULL && has_word(v->macro->body, "static"))
             return true;
     }
     return false;
@@ -217,7 +228,8 @@ static void include(const file *f, const inclusion *v, list *edits) {
 
 static void sort_edits(list *l) {
     for (size_t i = 1; i < l->n; i++)
-        for (size_t k = i; k > 0 && ((edit *)l->at[k - 1])->begin > ((edit *)l->at[k])->begin; k--) {
+        for (size_t k = i; k > 0 && ((edit *)l->at[k - 1])->begin > ((edit *)l->at[k])->begin;
+             k--) {
             void *const x = l->at[k];
             l->at[k] = l->at[k - 1], l->at[k - 1] = x;
         }
@@ -227,7 +239,9 @@ const char *expanded_file(const file *f, const list *functions, const table *mac
     list edits = {NULL, 0, 0};
     for (size_t i = 0; i < f->invocations.n; i++) {
         const invocation *const v = f->invocations.at[i];
-        if (!(v->variables && within(f, v->begin, functions)) && !is_own(v->name) && !declares(f, v)) continue;
+        if (!(v->variables && within(f, v->begin, functions)) && !is_own(v->name) &&
+            !declares(f, v))
+            continue;
         const char *const s = copy_text(f->text + v->begin, v->end - v->begin);
         edit *const e = arena_get(sizeof *e);
         *e = (edit){v->begin, v->end, expand(s, macros, v->macro, NULL)};
@@ -250,7 +264,8 @@ const char *expanded_file(const file *f, const list *functions, const table *mac
         const char *const s = copy_text(f->text + e->begin, e->end - e->begin);
         put_n(&to, f->text + at, e->begin - at);
         put(&to, e->s);
-        for (size_t n = lines_in(s), k = lines_in(e->s); k < n; k++) put(&to, "\n"); /* lines keep their numbers */
+        for (size_t n = lines_in(s), k = lines_in(e->s); k < n; k++)
+            put(&to, "\n"); /* lines keep their numbers */
         at = e->end;
     }
     put(&to, f->text + at);

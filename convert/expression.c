@@ -30,8 +30,11 @@ static bool is_place(const node *n) {
 static const known *known_of(const node *call, unsigned *bits) {
     const node *const f = bare(call->child[0]);
     static const char plain[] = "wgi_plain_";
-    if (f->kind != NODE_NAME || f->decl->kind != DECL_FUNCTION || f->decl->body != NULL) return known_function("", bits);
-    return known_function(starts_with(f->decl->name, plain) ? f->decl->name + strlen(plain) : f->decl->name, bits);
+    if (f->kind != NODE_NAME || f->decl->kind != DECL_FUNCTION || f->decl->body != NULL)
+        return known_function("", bits);
+    return known_function(starts_with(f->decl->name, plain) ? f->decl->name + strlen(plain)
+                                                            : f->decl->name,
+                          bits);
 }
 
 /* The cell of a function that is called through a pointer and has variables; or NULL. */
@@ -55,12 +58,15 @@ bool is_active(const writer *w, const node *n) {
     switch (n->kind) {
     case NODE_NAME:
     case NODE_MEMBER:
-    case NODE_INDEX: return c != NULL && is_variable(c);
-    case NODE_PAREN: return is_active(w, n->child[0]);
+    case NODE_INDEX:
+        return c != NULL && is_variable(c);
+    case NODE_PAREN:
+        return is_active(w, n->child[0]);
     case NODE_UNARY:
         if (same(n->op, "*")) return c != NULL && is_variable(c);
         return is_active(w, n->child[0]);
-    case NODE_ASSIGN: return is_active(w, n->child[0]);
+    case NODE_ASSIGN:
+        return is_active(w, n->child[0]);
     case NODE_BINARY:
         if (same(n->op, ",")) return is_active(w, n->child[1]);
         return is_active(w, n->child[0]) || is_active(w, n->child[1]);
@@ -68,7 +74,8 @@ bool is_active(const writer *w, const node *n) {
         for (size_t i = n->children == 2 ? 0 : 1; i < n->children; i++)
             if (is_active(w, n->child[i])) return true;
         return false;
-    case NODE_CAST: return is_active(w, n->child[0]);
+    case NODE_CAST:
+        return is_active(w, n->child[0]);
     case NODE_CALL: {
         const known *const k = known_of(n, NULL);
         if (k->kind == KNOWN_OPERATION || k->kind == KNOWN_SCALED || k->kind == KNOWN_PARTS) {
@@ -76,15 +83,18 @@ bool is_active(const writer *w, const node *n) {
                 if (is_active(w, n->child[i])) return true;
             return false;
         }
-        if (called(w, n) != NULL) return called(w, n)->result != NULL && is_variable(called(w, n)->result);
+        if (called(w, n) != NULL)
+            return called(w, n)->result != NULL && is_variable(called(w, n)->result);
         const cell *const f = called_cell(w, n);
         return f != NULL && f->result != NULL && is_variable(f->result);
     }
     case NODE_STATEMENTS: {
         const node *const block = n->children != 0 ? n->child[0] : NULL;
-        return block != NULL && block->children != 0 && is_active(w, block->child[block->children - 1]);
+        return block != NULL && block->children != 0 &&
+               is_active(w, block->child[block->children - 1]);
     }
-    default: return false;
+    default:
+        return false;
     }
 }
 
@@ -109,16 +119,23 @@ static const char *with_children(writer *w, const node *n) {
 /* Pointers to numbers go where pointers to numbers are expected, those to variables where these are: what
  * this finds is a fault of the analysis, and said, as what is written would be wrong. */
 static void check_pointer(writer *w, const node *n, const type *t, cell *c) {
-    if (c == NULL || t == NULL || t->kind != TYPE_POINTER || t->of->kind != TYPE_REAL || n->type == NULL) return;
-    if ((n->type->kind != TYPE_POINTER && n->type->kind != TYPE_ARRAY) || leaf_type(n->type)->kind != TYPE_REAL) return;
+    if (c == NULL || t == NULL || t->kind != TYPE_POINTER || t->of->kind != TYPE_REAL ||
+        n->type == NULL)
+        return;
+    if ((n->type->kind != TYPE_POINTER && n->type->kind != TYPE_ARRAY) ||
+        leaf_type(n->type)->kind != TYPE_REAL)
+        return;
     if (holds_variables(c) != node_holds(w, n))
-        error_at(place_of(n), "'%s': it was not seen whether this leads to variables; please report it", source(n));
+        error_at(place_of(n),
+                 "'%s': it was not seen whether this leads to variables; please report it",
+                 source(n));
 }
 
 static const char *argument(writer *w, const node *n, const type *t, cell *c) {
     check_pointer(w, n, t, c);
     while (t != NULL && t->kind == TYPE_ARRAY) t = t->of;
-    if (t != NULL && t->kind == TYPE_REAL && c != NULL && is_variable(c)) return write_variable(w, n);
+    if (t != NULL && t->kind == TYPE_REAL && c != NULL && is_variable(c))
+        return write_variable(w, n);
     return write_number(w, n);
 }
 
@@ -132,17 +149,22 @@ static const char *write_call(writer *w, const node *n) {
         const bool before = w->bytes;
         const bool memory = k->kind == KNOWN_MEMORY || k->kind == KNOWN_AGAIN;
         const bool moved = k->kind == KNOWN_COPY || k->kind == KNOWN_FILL;
-        if ((memory && node_holds(w, n)) || ((moved || k->kind == KNOWN_AGAIN) && n->children > 1 && node_holds(w, n->child[1]))) {
+        if ((memory && node_holds(w, n)) || ((moved || k->kind == KNOWN_AGAIN) &&
+                                             n->children > 1 && node_holds(w, n->child[1]))) {
             bool sized = false;
-            for (size_t i = 1; i < n->children; i++) sized |= strstr(source(n->child[i]), "sizeof") != NULL;
+            for (size_t i = 1; i < n->children; i++)
+                sized |= strstr(source(n->child[i]), "sizeof") != NULL;
             if (!sized)
-                error_at(place_of(n), "'%s' is memory of variables, but its size is not written with sizeof", source(n));
+                error_at(place_of(n),
+                         "'%s' is memory of variables, but its size is not written with sizeof",
+                         source(n));
             w->bytes = true;
         }
         const char *const s =
             f->kind == NODE_NAME && same(f->decl->name, "wgi_plain_assert") && n->children == 2
                 ? replaced(n->file, n->begin, n->end, 1,
-                           (part[]){{n->child[1]->begin, n->child[1]->end, write_condition(w, n->child[1])}})
+                           (part[]){{n->child[1]->begin, n->child[1]->end,
+                                     write_condition(w, n->child[1])}})
                 : with_children(w, n);
         w->bytes = before;
         return s;
@@ -151,8 +173,10 @@ static const char *write_call(writer *w, const node *n) {
     size_t k = 0;
     const tokens *const t = &n->file->tokens;
     const size_t open = token_from(t, n->child[0]->end);
-    p[k++] = (part){n->child[0]->begin, n->child[0]->end, v != NULL ? v->name : write_number(w, n->child[0])};
-    p[k++] = (part){t->at[open].end, t->at[open].end, n->children > 1 ? format("%s, ", w->tape) : w->tape};
+    p[k++] = (part){n->child[0]->begin, n->child[0]->end,
+                    v != NULL ? v->name : write_number(w, n->child[0])};
+    p[k++] = (part){t->at[open].end, t->at[open].end,
+                    n->children > 1 ? format("%s, ", w->tape) : w->tape};
     for (size_t i = 1; i < n->children; i++) {
         const node *const arg = n->child[i];
         const char *s;
@@ -160,7 +184,8 @@ static const char *write_call(writer *w, const node *n) {
             const decl *const d = v->function->parameters.at[i - 1];
             s = argument(w, arg, d->type, v->of_decl[d->index]);
         } else if (through != NULL && i <= through->parameters.n)
-            s = argument(w, arg, through->type->parameter[i - 1], through->parameters.at[i - 1]);
+            s = argument(w, arg, through->type->parameter[i - 1],
+                         through->parameters.at[i - 1]);
         else s = write_number(w, arg);
         p[k++] = (part){arg->begin, arg->end, s};
     }
@@ -179,29 +204,36 @@ static const char *name_of(const writer *w, const node *n) {
         }
         return source(n);
     }
-    if (n->decl->is_global && w->a->of_decl[n->decl->number] != NULL && holds_variables(w->a->of_decl[n->decl->number]))
+    if (n->decl->is_global && w->a->of_decl[n->decl->number] != NULL &&
+        holds_variables(w->a->of_decl[n->decl->number]))
         return format("%s_wg", n->decl->name);
     return source(n);
 }
 
 const char *write_place(writer *w, const node *n) {
     switch (n->kind) {
-    case NODE_NAME: return name_of(w, n);
+    case NODE_NAME:
+        return name_of(w, n);
     case NODE_PAREN:
-        return replaced(n->file, n->begin, n->end, 1,
-                        (part[]){{n->child[0]->begin, n->child[0]->end, write_place(w, n->child[0])}});
+        return replaced(
+            n->file, n->begin, n->end, 1,
+            (part[]){{n->child[0]->begin, n->child[0]->end, write_place(w, n->child[0])}});
     case NODE_MEMBER:
         if (n->children == 0) return source(n);
-        return replaced(n->file, n->begin, n->end, 1,
-                        (part[]){{n->child[0]->begin, n->child[0]->end, write_number(w, n->child[0])}});
-    default: return with_children(w, n);
+        return replaced(
+            n->file, n->begin, n->end, 1,
+            (part[]){{n->child[0]->begin, n->child[0]->end, write_number(w, n->child[0])}});
+    default:
+        return with_children(w, n);
     }
 }
 
 static bool has_effects(const node *n) {
     if (n == NULL) return false;
-    if (n->kind == NODE_CALL || n->kind == NODE_ASSIGN || n->kind == NODE_STATEMENTS) return true;
-    if (n->kind == NODE_UNARY && n->op != NULL && (same(n->op, "++") || same(n->op, "--"))) return true;
+    if (n->kind == NODE_CALL || n->kind == NODE_ASSIGN || n->kind == NODE_STATEMENTS)
+        return true;
+    if (n->kind == NODE_UNARY && n->op != NULL && (same(n->op, "++") || same(n->op, "--")))
+        return true;
     for (size_t i = 0; i < n->children; i++)
         if (has_effects(n->child[i])) return true;
     return false;
@@ -209,10 +241,14 @@ static bool has_effects(const node *n) {
 
 static const char *operation(const char *op) {
     switch (*op) {
-    case '+': return "wg_add";
-    case '-': return "wg_sub";
-    case '*': return "wg_mul";
-    default: return "wg_div";
+    case '+':
+        return "wg_add";
+    case '-':
+        return "wg_sub";
+    case '*':
+        return "wg_mul";
+    default:
+        return "wg_div";
     }
 }
 
@@ -221,14 +257,16 @@ static const char *write_assignment(writer *w, const node *n) {
     const node *const to = n->child[0], *const e = n->child[1];
     if (same(n->op, "="))
         return replaced(n->file, n->begin, n->end, 2,
-                        (part[]){{to->begin, to->end, write_place(w, to)}, {e->begin, e->end, write_variable(w, e)}});
+                        (part[]){{to->begin, to->end, write_place(w, to)},
+                                 {e->begin, e->end, write_variable(w, e)}});
     const char *const o = operation(n->op);
     if (!has_effects(to)) {
         const char *const x = write_place(w, to);
         return format("%s = wg_let(%s, %s(%s, %s))", x, w->tape, o, x, write_operand(w, e).s);
     }
-    return format("__extension__({ wg_real *const wgc_at = &%s; *wgc_at = wg_let(%s, %s(*wgc_at, %s)); })",
-                  write_place(w, to), w->tape, o, write_operand(w, e).s);
+    return format(
+        "__extension__({ wg_real *const wgc_at = &%s; *wgc_at = wg_let(%s, %s(*wgc_at, %s)); })",
+        write_place(w, to), w->tape, o, write_operand(w, e).s);
 }
 
 /* x++, --x */
@@ -236,10 +274,12 @@ const char *write_step(writer *w, const node *n, bool used) {
     const node *const to = n->child[0];
     const char *const o = same(n->op, "++") ? "wg_add" : "wg_sub";
     const char *const x = write_place(w, to);
-    if (!has_effects(to) && (!n->postfix || !used)) return format("%s = wg_let(%s, %s(%s, 1))", x, w->tape, o, x);
-    return format("__extension__({ wg_real *const wgc_at = &%s; %s*wgc_at = wg_let(%s, %s(*wgc_at, 1));%s })", x,
-                  n->postfix ? "const wg_real wgc_before = *wgc_at; " : "", w->tape, o,
-                  n->postfix ? " wgc_before;" : "");
+    if (!has_effects(to) && (!n->postfix || !used))
+        return format("%s = wg_let(%s, %s(%s, 1))", x, w->tape, o, x);
+    return format(
+        "__extension__({ wg_real *const wgc_at = &%s; %s*wgc_at = wg_let(%s, %s(*wgc_at, 1));%s })",
+        x, n->postfix ? "const wg_real wgc_before = *wgc_at; " : "", w->tape, o,
+        n->postfix ? " wgc_before;" : "");
 }
 
 static const char *value_of(const char *s) { return format("wg_value(%s)", s); }
@@ -264,7 +304,8 @@ static const char *write_binary_number(writer *w, const node *n) {
         return format("%s(%s, %s, %s)", compares, w->tape, compared(w, x), compared(w, y));
     if (same(n->op, "&&") || same(n->op, "||"))
         return replaced(n->file, n->begin, n->end, 2,
-                        (part[]){{x->begin, x->end, write_condition(w, x)}, {y->begin, y->end, write_condition(w, y)}});
+                        (part[]){{x->begin, x->end, write_condition(w, x)},
+                                 {y->begin, y->end, write_condition(w, y)}});
     return with_children(w, n);
 }
 
@@ -277,7 +318,8 @@ static const char *write_choice_number(writer *w, const node *n) {
     part p[3];
     for (size_t i = 0; i < n->children; i++)
         p[i] = (part){n->child[i]->begin, n->child[i]->end,
-                      i == 0 && n->children == 3 ? write_condition(w, n->child[i]) : write_number(w, n->child[i])};
+                      i == 0 && n->children == 3 ? write_condition(w, n->child[i])
+                                                 : write_number(w, n->child[i])};
     return replaced(n->file, n->begin, n->end, n->children, p);
 }
 
@@ -293,7 +335,8 @@ static const char *write_cast_number(writer *w, const node *n) {
     size_t k = 0;
     if (node_holds(w, n) && n->type->kind == TYPE_POINTER) {
         const file *const f = n->file;
-        p[k++] = (part){f->tokens.at[token_from(&f->tokens, n->begin)].end, n->type_end, type_name(w, n)};
+        p[k++] = (part){f->tokens.at[token_from(&f->tokens, n->begin)].end, n->type_end,
+                        type_name(w, n)};
     }
     p[k++] = (part){c->begin, c->end, write_number(w, c)};
     return replaced(n->file, n->begin, n->end, k, p);
@@ -302,9 +345,10 @@ static const char *write_cast_number(writer *w, const node *n) {
 static const char *write_sizeof(writer *w, const node *n) {
     if (!w->bytes || n->children != 0) return with_children(w, n);
     const file *const f = n->file;
-    const size_t open = token_from(&f->tokens, token_from(&f->tokens, n->begin) < f->tokens.n
-                                                   ? f->tokens.at[token_from(&f->tokens, n->begin)].end
-                                                   : n->begin);
+    const size_t open =
+        token_from(&f->tokens, token_from(&f->tokens, n->begin) < f->tokens.n
+                                   ? f->tokens.at[token_from(&f->tokens, n->begin)].end
+                                   : n->begin);
     const size_t begin = f->tokens.at[open].end, end = n->end - 1;
     return replaced(f, n->begin, n->end, 1, (part[]){{begin, end, retyped(w, f, begin, end)}});
 }
@@ -313,9 +357,12 @@ static const char *write_compound(writer *w, const node *n) {
     const node *const l = n->children != 0 ? n->child[n->children - 1] : NULL;
     if (l == NULL || !node_holds(w, n)) return with_children(w, n);
     const file *const f = n->file;
-    return replaced(f, n->begin, n->end, 2,
-                    (part[]){{f->tokens.at[token_from(&f->tokens, n->begin)].end, n->type_end, type_name(w, n)},
-                             {l->begin, l->end, write_initialiser(w, l, n->type, w->v->of_node[n->number], false)}});
+    return replaced(
+        f, n->begin, n->end, 2,
+        (part[]){
+            {f->tokens.at[token_from(&f->tokens, n->begin)].end, n->type_end, type_name(w, n)},
+            {l->begin, l->end,
+             write_initialiser(w, l, n->type, w->v->of_node[n->number], false)}});
 }
 
 static const char *write_assignment_number(writer *w, const node *n) {
@@ -328,41 +375,56 @@ const char *write_number(writer *w, const node *n) {
     if (is_active(w, n)) {
         if (is_place(n)) return value_of(write_place(w, n));
         switch (n->kind) {
-        case NODE_ASSIGN: return value_of(write_assignment(w, n));
-        case NODE_STATEMENTS: return value_of(write_variable(w, n));
+        case NODE_ASSIGN:
+            return value_of(write_assignment(w, n));
+        case NODE_STATEMENTS:
+            return value_of(write_variable(w, n));
         case NODE_CALL:
             if (known_of(n, NULL)->kind == KNOWN_NOTHING) return value_of(write_call(w, n));
             return with_children(w, n);
         case NODE_UNARY:
             if (same(n->op, "++") || same(n->op, "--")) return value_of(write_step(w, n, true));
             return with_children(w, n);
-        case NODE_CHOICE: return write_choice_number(w, n);
-        default: return with_children(w, n);
+        case NODE_CHOICE:
+            return write_choice_number(w, n);
+        default:
+            return with_children(w, n);
         }
     }
     switch (n->kind) {
-    case NODE_NAME: return name_of(w, n);
-    case NODE_MEMBER: return write_place(w, n);
-    case NODE_CALL: return write_call(w, n);
-    case NODE_BINARY: return write_binary_number(w, n);
-    case NODE_CHOICE: return write_choice_number(w, n);
-    case NODE_CAST: return write_cast_number(w, n);
-    case NODE_SIZEOF: return write_sizeof(w, n);
-    case NODE_COMPOUND: return write_compound(w, n);
-    case NODE_ASSIGN: return write_assignment_number(w, n);
+    case NODE_NAME:
+        return name_of(w, n);
+    case NODE_MEMBER:
+        return write_place(w, n);
+    case NODE_CALL:
+        return write_call(w, n);
+    case NODE_BINARY:
+        return write_binary_number(w, n);
+    case NODE_CHOICE:
+        return write_choice_number(w, n);
+    case NODE_CAST:
+        return write_cast_number(w, n);
+    case NODE_SIZEOF:
+        return write_sizeof(w, n);
+    case NODE_COMPOUND:
+        return write_compound(w, n);
+    case NODE_ASSIGN:
+        return write_assignment_number(w, n);
     case NODE_UNARY:
         if (n->op != NULL && same(n->op, "!") && is_active(w, n->child[0]))
             return format("wg_eq(%s, %s, 0)", w->tape, write_variable(w, n->child[0]));
         if (n->op != NULL && same(n->op, "&"))
-            return replaced(n->file, n->begin, n->end, 1,
-                            (part[]){{n->child[0]->begin, n->child[0]->end, write_place(w, n->child[0])}});
+            return replaced(
+                n->file, n->begin, n->end, 1,
+                (part[]){{n->child[0]->begin, n->child[0]->end, write_place(w, n->child[0])}});
         return with_children(w, n);
     case NODE_STATEMENTS:
         return n->children != 0 ? replaced(n->file, n->begin, n->end, 1,
                                            (part[]){{n->child[0]->begin, n->child[0]->end,
                                                      write_statement(w, n->child[0])}})
                                 : source(n);
-    default: return with_children(w, n);
+    default:
+        return with_children(w, n);
     }
 }
 
@@ -407,19 +469,21 @@ static operand parts_operand(writer *w, const node *n) {
     const char *const x = write_number(w, n->child[1]);
     operand o[2] = {write_operand(w, n->child[1]), {NULL, 0, 1, 0}};
     if (starts_with(name, "modf")) {
-        o[1].s = format("__extension__({ double *const wgc_at = %s; *wgc_at = trunc(%s); *wgc_at; })",
-                        write_number(w, n->child[2]), x);
+        o[1].s = format(
+            "__extension__({ double *const wgc_at = %s; *wgc_at = trunc(%s); *wgc_at; })",
+            write_number(w, n->child[2]), x);
         return apply(w, "wg_sub", 2, o);
     }
     if (starts_with(name, "frexp")) {
-        o[1].s = format("__extension__({ int *const wgc_at = %s; (void)frexp(%s, wgc_at); ldexp(1.0, -*wgc_at); })",
-                        write_number(w, n->child[2]), x);
+        o[1].s = format(
+            "__extension__({ int *const wgc_at = %s; (void)frexp(%s, wgc_at); ldexp(1.0, -*wgc_at); })",
+            write_number(w, n->child[2]), x);
         return apply(w, "wg_mul", 2, o);
     }
     o[1] = write_operand(w, n->child[2]);
     operand r = apply(w, "wg_remainder", 2, o);
-    r.s = format("__extension__({ (void)remquo(%s, %s, %s); wg_let(%s, %s); })", x, write_number(w, n->child[2]),
-                 write_number(w, n->child[3]), w->tape, r.s);
+    r.s = format("__extension__({ (void)remquo(%s, %s, %s); wg_let(%s, %s); })", x,
+                 write_number(w, n->child[2]), write_number(w, n->child[3]), w->tape, r.s);
     return leaf(r.s);
 }
 
@@ -429,49 +493,61 @@ static operand call_operand(writer *w, const node *n) {
     operand o[4];
     switch (k->kind) {
     case KNOWN_OPERATION:
-        for (size_t i = 0; i < k->numbers && i + 1 < n->children; i++) o[i] = write_operand(w, n->child[i + 1]);
+        for (size_t i = 0; i < k->numbers && i + 1 < n->children; i++)
+            o[i] = write_operand(w, n->child[i + 1]);
         return apply(w, k->as, k->numbers, o);
     case KNOWN_SCALED:
         o[0] = write_operand(w, n->child[1]);
         o[1] = (operand){format("ldexp(1.0, %s)", write_number(w, n->child[2])), 0, 1, 0};
         return apply(w, "wg_mul", 2, o);
-    case KNOWN_PARTS: return parts_operand(w, n);
-    default: return leaf(write_call(w, n));
+    case KNOWN_PARTS:
+        return parts_operand(w, n);
+    default:
+        return leaf(write_call(w, n));
     }
 }
 
 operand write_operand(writer *w, const node *n) {
     if (!is_active(w, n)) {
         const char *const s = write_number(w, n);
-        return (operand){n->kind == NODE_BINARY && same(n->op, ",") ? format("(%s)", s) : s, 0, 1, 0};
+        return (operand){n->kind == NODE_BINARY && same(n->op, ",") ? format("(%s)", s) : s, 0,
+                         1, 0};
     }
     if (is_place(n)) return leaf(write_place(w, n));
     operand o[2];
     switch (n->kind) {
-    case NODE_PAREN: return write_operand(w, n->child[0]);
+    case NODE_PAREN:
+        return write_operand(w, n->child[0]);
     case NODE_CAST:
         if (n->type->bits == 32 && n->child[0]->type->bits != 32)
-            warn_at(place_of(n), "'%s' is not rounded to float: variables are double", source(n));
+            warn_at(place_of(n), "'%s' is not rounded to float: variables are double",
+                    source(n));
         return write_operand(w, n->child[0]);
     case NODE_UNARY:
-        if (same(n->op, "++") || same(n->op, "--")) return leaf(format("(%s)", write_step(w, n, true)));
+        if (same(n->op, "++") || same(n->op, "--"))
+            return leaf(format("(%s)", write_step(w, n, true)));
         o[0] = write_operand(w, n->child[0]);
         return same(n->op, "-") ? apply(w, "wg_neg", 1, o) : o[0];
     case NODE_BINARY:
         if (same(n->op, ","))
-            return leaf(format("(%s, %s)", write_statement(w, n->child[0]), write_variable(w, n->child[1])));
+            return leaf(format("(%s, %s)", write_statement(w, n->child[0]),
+                               write_variable(w, n->child[1])));
         o[0] = write_operand(w, n->child[0]);
         o[1] = write_operand(w, n->child[1]);
         return apply(w, operation(n->op), 2, o);
     case NODE_CHOICE:
         if (n->children == 2)
-            return leaf(format("__extension__({ const wg_real wgc_x = %s; wg_ne(%s, wgc_x, 0) ? wgc_x : %s; })",
-                               write_variable(w, n->child[0]), w->tape, write_variable(w, n->child[1])));
-        return leaf(format("(%s ? %s : %s)", write_condition(w, n->child[0]), write_variable(w, n->child[1]),
-                           write_variable(w, n->child[2])));
-    case NODE_ASSIGN: return leaf(format("(%s)", write_assignment(w, n)));
-    case NODE_CALL: return call_operand(w, n);
-    default: return leaf(write_variable(w, n));
+            return leaf(format(
+                "__extension__({ const wg_real wgc_x = %s; wg_ne(%s, wgc_x, 0) ? wgc_x : %s; })",
+                write_variable(w, n->child[0]), w->tape, write_variable(w, n->child[1])));
+        return leaf(format("(%s ? %s : %s)", write_condition(w, n->child[0]),
+                           write_variable(w, n->child[1]), write_variable(w, n->child[2])));
+    case NODE_ASSIGN:
+        return leaf(format("(%s)", write_assignment(w, n)));
+    case NODE_CALL:
+        return call_operand(w, n);
+    default:
+        return leaf(write_variable(w, n));
     }
 }
 
@@ -482,7 +558,9 @@ const char *write_variable(writer *w, const node *n) {
         part *const p = arena_get(block->children * sizeof *p);
         for (size_t i = 0; i < block->children; i++) {
             const node *const c = block->child[i];
-            p[i] = (part){c->begin, c->end, i + 1 == block->children ? write_variable(w, c) : write_statement(w, c)};
+            p[i] =
+                (part){c->begin, c->end,
+                       i + 1 == block->children ? write_variable(w, c) : write_statement(w, c)};
         }
         return replaced(n->file, n->begin, n->end, block->children, p);
     }
@@ -540,9 +618,13 @@ const char *write_initialiser(writer *w, const node *n, const type *t, cell *c, 
                 const decl *const d = t->record->fields.at[field++];
                 of = d->type;
                 to = w->a->of_decl[d->number];
-                const bool aggregate = of->kind == TYPE_ARRAY || (of->kind == TYPE_RECORD && e->type != NULL && e->type->kind != TYPE_RECORD);
-                if (aggregate && e->kind != NODE_LIST && e->kind != NODE_STRING && record_holds(w->a, t->record))
-                    error_at(place_of(e), "write the braces around the elements of '%s'", d->name);
+                const bool aggregate =
+                    of->kind == TYPE_ARRAY || (of->kind == TYPE_RECORD && e->type != NULL &&
+                                               e->type->kind != TYPE_RECORD);
+                if (aggregate && e->kind != NODE_LIST && e->kind != NODE_STRING &&
+                    record_holds(w->a, t->record))
+                    error_at(place_of(e), "write the braces around the elements of '%s'",
+                             d->name);
             }
         }
         p[i] = (part){e->begin, e->end, initial(w, e, of, to, constant)};

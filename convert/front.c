@@ -8,9 +8,9 @@
 typedef struct reader {
     program *p;
     CXTranslationUnit unit;
-    table *files;  /* by name */
-    table *types;  /* by spelling */
-    table *macros; /* by name */
+    table *files;   /* by name */
+    table *types;   /* by spelling */
+    table *macros;  /* by name */
     decl *function; /* whose body is read */
     decl *global;   /* whose initialiser is read */
 } reader;
@@ -124,7 +124,8 @@ static record *record_of(reader *r, CXType t) {
         } d = {r, found};
         found->definition = decl_of(r, definition);
         found->definition->record = found;
-        clang_Type_visitFields(clang_getCanonicalType(clang_getCursorType(definition)), field, &d);
+        clang_Type_visitFields(clang_getCanonicalType(clang_getCursorType(definition)), field,
+                               &d);
     }
     return found;
 }
@@ -135,7 +136,8 @@ static const type *decayed(const type *t) {
     type *const p = arena_get(sizeof *p);
     const type *const of = t->kind == TYPE_ARRAY ? t->of : t;
     *p = (type){.kind = TYPE_POINTER, .of = of};
-    const char *const s = of->spelling, *const hole = t->kind == TYPE_FUNCTION ? strchr(s, '(') : strchr(s, '[');
+    const char *const s = of->spelling, *const hole = t->kind == TYPE_FUNCTION ? strchr(s, '(')
+                                                                               : strchr(s, '[');
     if (hole != NULL) p->spelling = format("%s(*)%s", copy_text(s, (size_t)(hole - s)), hole);
     else p->spelling = format("%s%s*", s, s[strlen(s) - 1] == '*' ? "" : " ");
     return p;
@@ -157,7 +159,8 @@ static const type *type_of(reader *r, CXType given) {
     const CXType t = clang_getCanonicalType(given);
     const char *spelling = taken(clang_getTypeSpelling(t));
     if (t.kind == CXType_Record)
-        spelling = format("%s %s", spelling, taken(clang_getCursorUSR(clang_getTypeDeclaration(t))));
+        spelling =
+            format("%s %s", spelling, taken(clang_getCursorUSR(clang_getTypeDeclaration(t))));
     type *to = table_get(r->types, spelling);
     if (to != NULL) return to;
     to = arena_get(sizeof *to);
@@ -165,14 +168,24 @@ static const type *type_of(reader *r, CXType given) {
     to->constant = clang_isConstQualifiedType(t) != 0;
     table_set(r->types, spelling, to);
     switch (t.kind) {
-    case CXType_Void: to->kind = TYPE_VOID; break;
+    case CXType_Void:
+        to->kind = TYPE_VOID;
+        break;
     case CXType_Float16:
     case CXType_Half:
-    case CXType_Float: to->kind = TYPE_REAL, to->bits = 32; break;
-    case CXType_Double: to->kind = TYPE_REAL, to->bits = 64; break;
+    case CXType_Float:
+        to->kind = TYPE_REAL, to->bits = 32;
+        break;
+    case CXType_Double:
+        to->kind = TYPE_REAL, to->bits = 64;
+        break;
     case CXType_Float128:
-    case CXType_LongDouble: to->kind = TYPE_REAL, to->bits = 80; break;
-    case CXType_Complex: to->kind = TYPE_COMPLEX; break;
+    case CXType_LongDouble:
+        to->kind = TYPE_REAL, to->bits = 80;
+        break;
+    case CXType_Complex:
+        to->kind = TYPE_COMPLEX;
+        break;
     case CXType_Pointer:
         to->kind = TYPE_POINTER;
         to->of = type_of(r, clang_getPointeeType(t));
@@ -189,7 +202,9 @@ static const type *type_of(reader *r, CXType given) {
         to->record = record_of(r, t);
         break;
     case CXType_FunctionProto:
-    case CXType_FunctionNoProto: (void)function_type(r, t, to); break;
+    case CXType_FunctionNoProto:
+        (void)function_type(r, t, to);
+        break;
     default:
         to->kind = (t.kind >= CXType_Bool && t.kind <= CXType_Int128) || t.kind == CXType_Enum
                        ? TYPE_WHOLE
@@ -202,15 +217,23 @@ static const type *type_of(reader *r, CXType given) {
 
 static decl_kind kind_of(enum CXCursorKind k) {
     switch (k) {
-    case CXCursor_FunctionDecl: return DECL_FUNCTION;
-    case CXCursor_ParmDecl: return DECL_PARAMETER;
-    case CXCursor_FieldDecl: return DECL_FIELD;
-    case CXCursor_TypedefDecl: return DECL_TYPEDEF;
-    case CXCursor_EnumDecl: return DECL_ENUM;
-    case CXCursor_EnumConstantDecl: return DECL_CONSTANT;
+    case CXCursor_FunctionDecl:
+        return DECL_FUNCTION;
+    case CXCursor_ParmDecl:
+        return DECL_PARAMETER;
+    case CXCursor_FieldDecl:
+        return DECL_FIELD;
+    case CXCursor_TypedefDecl:
+        return DECL_TYPEDEF;
+    case CXCursor_EnumDecl:
+        return DECL_ENUM;
+    case CXCursor_EnumConstantDecl:
+        return DECL_CONSTANT;
     case CXCursor_StructDecl:
-    case CXCursor_UnionDecl: return DECL_RECORD;
-    default: return DECL_VARIABLE;
+    case CXCursor_UnionDecl:
+        return DECL_RECORD;
+    default:
+        return DECL_VARIABLE;
     }
 }
 
@@ -224,7 +247,8 @@ static decl *decl_of(reader *r, CXCursor c) {
     if (!*usr) {
         size_t at;
         const file *const f = located(r, clang_getCursorLocation(c), &at);
-        usr = format("@%s@%zu@%s", f != NULL ? f->name : "", at, taken(clang_getCursorSpelling(c)));
+        usr = format("@%s@%zu@%s", f != NULL ? f->name : "", at,
+                     taken(clang_getCursorSpelling(c)));
     }
     decl *d = table_get(r->p->by_usr, usr);
     if (d != NULL) return d;
@@ -304,40 +328,72 @@ static const char *operator_behind(const node *n, const node *left) {
 
 static node_kind expression_kind(enum CXCursorKind k) {
     switch (k) {
-    case CXCursor_DeclRefExpr: return NODE_NAME;
-    case CXCursor_MemberRefExpr: return NODE_MEMBER;
-    case CXCursor_CallExpr: return NODE_CALL;
+    case CXCursor_DeclRefExpr:
+        return NODE_NAME;
+    case CXCursor_MemberRefExpr:
+        return NODE_MEMBER;
+    case CXCursor_CallExpr:
+        return NODE_CALL;
     case CXCursor_IntegerLiteral:
     case CXCursor_FloatingLiteral:
-    case CXCursor_CharacterLiteral: return NODE_NUMBER;
-    case CXCursor_StringLiteral: return NODE_STRING;
-    case CXCursor_ParenExpr: return NODE_PAREN;
-    case CXCursor_UnaryOperator: return NODE_UNARY;
-    case CXCursor_ArraySubscriptExpr: return NODE_INDEX;
-    case CXCursor_BinaryOperator: return NODE_BINARY;
-    case CXCursor_CompoundAssignOperator: return NODE_ASSIGN;
-    case CXCursor_ConditionalOperator: return NODE_CHOICE;
-    case CXCursor_CStyleCastExpr: return NODE_CAST;
-    case CXCursor_CompoundLiteralExpr: return NODE_COMPOUND;
-    case CXCursor_InitListExpr: return NODE_LIST;
-    case CXCursor_UnaryExpr: return NODE_SIZEOF;
-    case CXCursor_StmtExpr: return NODE_STATEMENTS;
-    case CXCursor_CompoundStmt: return NODE_BLOCK;
-    case CXCursor_DeclStmt: return NODE_DECLARE;
-    case CXCursor_IfStmt: return NODE_IF;
-    case CXCursor_ForStmt: return NODE_FOR;
-    case CXCursor_WhileStmt: return NODE_WHILE;
-    case CXCursor_DoStmt: return NODE_DO;
-    case CXCursor_SwitchStmt: return NODE_SWITCH;
-    case CXCursor_CaseStmt: return NODE_CASE;
-    case CXCursor_DefaultStmt: return NODE_DEFAULT;
-    case CXCursor_LabelStmt: return NODE_LABEL;
-    case CXCursor_GotoStmt: return NODE_GOTO;
-    case CXCursor_BreakStmt: return NODE_BREAK;
-    case CXCursor_ContinueStmt: return NODE_CONTINUE;
-    case CXCursor_ReturnStmt: return NODE_RETURN;
-    case CXCursor_NullStmt: return NODE_EMPTY;
-    default: return clang_isExpression(k) ? NODE_OPAQUE : NODE_OTHER;
+    case CXCursor_CharacterLiteral:
+        return NODE_NUMBER;
+    case CXCursor_StringLiteral:
+        return NODE_STRING;
+    case CXCursor_ParenExpr:
+        return NODE_PAREN;
+    case CXCursor_UnaryOperator:
+        return NODE_UNARY;
+    case CXCursor_ArraySubscriptExpr:
+        return NODE_INDEX;
+    case CXCursor_BinaryOperator:
+        return NODE_BINARY;
+    case CXCursor_CompoundAssignOperator:
+        return NODE_ASSIGN;
+    case CXCursor_ConditionalOperator:
+        return NODE_CHOICE;
+    case CXCursor_CStyleCastExpr:
+        return NODE_CAST;
+    case CXCursor_CompoundLiteralExpr:
+        return NODE_COMPOUND;
+    case CXCursor_InitListExpr:
+        return NODE_LIST;
+    case CXCursor_UnaryExpr:
+        return NODE_SIZEOF;
+    case CXCursor_StmtExpr:
+        return NODE_STATEMENTS;
+    case CXCursor_CompoundStmt:
+        return NODE_BLOCK;
+    case CXCursor_DeclStmt:
+        return NODE_DECLARE;
+    case CXCursor_IfStmt:
+        return NODE_IF;
+    case CXCursor_ForStmt:
+        return NODE_FOR;
+    case CXCursor_WhileStmt:
+        return NODE_WHILE;
+    case CXCursor_DoStmt:
+        return NODE_DO;
+    case CXCursor_SwitchStmt:
+        return NODE_SWITCH;
+    case CXCursor_CaseStmt:
+        return NODE_CASE;
+    case CXCursor_DefaultStmt:
+        return NODE_DEFAULT;
+    case CXCursor_LabelStmt:
+        return NODE_LABEL;
+    case CXCursor_GotoStmt:
+        return NODE_GOTO;
+    case CXCursor_BreakStmt:
+        return NODE_BREAK;
+    case CXCursor_ContinueStmt:
+        return NODE_CONTINUE;
+    case CXCursor_ReturnStmt:
+        return NODE_RETURN;
+    case CXCursor_NullStmt:
+        return NODE_EMPTY;
+    default:
+        return clang_isExpression(k) ? NODE_OPAQUE : NODE_OTHER;
     }
 }
 
@@ -372,7 +428,10 @@ static void parts_of_for(node *n) {
     const size_t end = close < f->tokens.n ? f->tokens.at[close].begin : n->end;
     for (size_t i = 0; i < n->children; i++) {
         node *const c = n->child[i];
-        part[c->begin < semicolon[0] ? 0 : c->begin < semicolon[1] ? 1 : c->begin < end ? 2 : 3] = c;
+        part[c->begin < semicolon[0]   ? 0
+             : c->begin < semicolon[1] ? 1
+             : c->begin < end          ? 2
+                                       : 3] = c;
     }
     n->child = arena_get(4 * sizeof *n->child);
     memcpy(n->child, part, sizeof part);
@@ -396,7 +455,9 @@ static void declare(reader *r, node *n, const cursors *inside) {
         const cursors parts = children(c);
         for (size_t k = 0; k < parts.n; k++) {
             const CXCursor part = parts.at[k];
-            if (!clang_isExpression(clang_getCursorKind(part)) || clang_equalCursors(part, init)) continue;
+            if (!clang_isExpression(clang_getCursorKind(part)) ||
+                clang_equalCursors(part, init))
+                continue;
             node *const size = build(r, part, n->by_macro);
             if (size != NULL) {
                 node **const more = arena_get((n->children + 2) * sizeof *more);
@@ -414,15 +475,17 @@ static void declare(reader *r, node *n, const cursors *inside) {
  * noted, and the macro expanded. */
 static void note_macro(invocation *v, const node *n) {
     const type *const t = leaf_type(n->type), *const of = leaf_type(n->of);
-    const bool holds = t != NULL && (t->kind == TYPE_REAL || t->kind == TYPE_RECORD || t->kind == TYPE_COMPLEX);
+    const bool holds = t != NULL && (t->kind == TYPE_REAL || t->kind == TYPE_RECORD ||
+                                     t->kind == TYPE_COMPLEX);
     if (n->kind == NODE_NAME && n->decl != NULL &&
         (n->decl->kind == DECL_VARIABLE || n->decl->kind == DECL_PARAMETER) && holds &&
         !(n->decl->is_global && n->decl->type->constant))
         v->variables = true;
-    if (n->kind == NODE_NAME && n->decl != NULL && n->decl->kind == DECL_FUNCTION && !(v->of_system && n->decl->of_system))
+    if (n->kind == NODE_NAME && n->decl != NULL && n->decl->kind == DECL_FUNCTION &&
+        !(v->of_system && n->decl->of_system))
         v->variables = true;
-    if ((n->kind == NODE_MEMBER && holds) || n->kind == NODE_ASSIGN || n->kind == NODE_STATEMENTS ||
-        !is_expression(n))
+    if ((n->kind == NODE_MEMBER && holds) || n->kind == NODE_ASSIGN ||
+        n->kind == NODE_STATEMENTS || !is_expression(n))
         v->variables = true;
     if ((n->kind == NODE_CAST || n->kind == NODE_COMPOUND) && of != NULL &&
         (of->kind == TYPE_REAL || of->kind == TYPE_RECORD) && n->children != 0 &&
@@ -463,12 +526,14 @@ static decl *designated(reader *r, const cursors *inside) {
 
 static bool is_designation(const node *n) {
     const char s = n->begin < n->file->n ? n->file->text[n->begin] : 0;
-    return s == '[' || (s == '.' && !(n->file->text[n->begin + 1] >= '0' && n->file->text[n->begin + 1] <= '9'));
+    return s == '[' || (s == '.' && !(n->file->text[n->begin + 1] >= '0' &&
+                                      n->file->text[n->begin + 1] <= '9'));
 }
 
 static void note_reference(reader *r, decl *d) {
     decl *const by = r->function != NULL ? r->function : r->global;
-    if ((d->kind == DECL_FUNCTION || d->is_global) && by != NULL && !list_has(&by->names, d)) push(&by->names, d);
+    if ((d->kind == DECL_FUNCTION || d->is_global) && by != NULL && !list_has(&by->names, d))
+        push(&by->names, d);
 }
 
 /* libclang gives what is computed of a parameter that is written as an array the type of that array. */
@@ -479,11 +544,14 @@ static void decay(node *n) {
     case NODE_ASSIGN:
     case NODE_CHOICE:
     case NODE_CAST:
-    case NODE_CALL: n->type = decayed(n->type); break;
+    case NODE_CALL:
+        n->type = decayed(n->type);
+        break;
     case NODE_UNARY:
         if (!same(n->op, "*")) n->type = decayed(n->type);
         break;
-    default: break;
+    default:
+        break;
     }
 }
 
@@ -496,7 +564,8 @@ static node *build(reader *r, CXCursor c, bool by_macro) {
     if (k == CXCursor_UnexposedExpr) {
         /* a conversion that is not written, or something that libclang has no name for */
         node *const inner = only_child(r, c, by_macro);
-        if (inner != NULL && (by_macro || v != NULL || (inner->begin == begin && inner->end == end)))
+        if (inner != NULL &&
+            (by_macro || v != NULL || (inner->begin == begin && inner->end == end)))
             return inner;
     }
     node *const n = arena_get(sizeof *n);
@@ -519,11 +588,15 @@ static node *build(reader *r, CXCursor c, bool by_macro) {
         note_reference(r, n->decl);
         if (n->decl->kind == DECL_PARAMETER) n->type = n->decl->type;
         break;
-    case NODE_DECLARE: declare(r, n, &inside); break;
-    default: adopt_all(r, n, &inside);
+    case NODE_DECLARE:
+        declare(r, n, &inside);
+        break;
+    default:
+        adopt_all(r, n, &inside);
     }
     if (n->kind == NODE_MEMBER) n->decl = decl_of(r, clang_getCursorReferenced(c));
-    if (n->kind == NODE_CAST && n->children > 1) { /* before what is cast: sizes within the type */
+    if (n->kind == NODE_CAST &&
+        n->children > 1) { /* before what is cast: sizes within the type */
         n->child[0] = n->child[n->children - 1];
         n->children = 1;
     }
@@ -539,7 +612,8 @@ static node *build(reader *r, CXCursor c, bool by_macro) {
     if (n->kind == NODE_BINARY && n->children == 2) {
         n->op = operator_behind(n, n->child[0]);
         if (same(n->op, "=")) n->kind = NODE_ASSIGN;
-    } else if (n->kind == NODE_ASSIGN && n->children == 2) n->op = operator_behind(n, n->child[0]);
+    } else if (n->kind == NODE_ASSIGN && n->children == 2)
+        n->op = operator_behind(n, n->child[0]);
     else if (n->kind == NODE_UNARY && n->children == 1) {
         n->postfix = n->child[0]->begin == n->begin;
         n->op = n->postfix ? operator_behind(n, n->child[0])
@@ -581,7 +655,8 @@ static enum CXChildVisitResult top(CXCursor c, CXCursor parent, CXClientData dat
     const enum CXCursorKind k = clang_getCursorKind(c);
     (void)parent;
     if (clang_isPreprocessing(k) || !clang_isDeclaration(k)) return CXChildVisit_Continue;
-    if (clang_Location_isInSystemHeader(clang_getCursorLocation(c))) return CXChildVisit_Continue;
+    if (clang_Location_isInSystemHeader(clang_getCursorLocation(c)))
+        return CXChildVisit_Continue;
     decl *const d = decl_of(r, c);
     file *const f = d->file;
     if (f == NULL) return CXChildVisit_Continue;
@@ -631,7 +706,9 @@ static enum CXChildVisitResult top(CXCursor c, CXCursor parent, CXClientData dat
 
 /* ---- the preprocessor ------------------------------------------------------------------- */
 
-static const char *place_key(CXFile f, size_t offset) { return format("@%s@%zu", key_of(f), offset); }
+static const char *place_key(CXFile f, size_t offset) {
+    return format("@%s@%zu", key_of(f), offset);
+}
 
 static void read_macro(reader *r, CXCursor c) {
     size_t begin, end;
@@ -655,7 +732,8 @@ static void read_macro(reader *r, CXCursor c) {
     size_t i = 1;
     if (m->with_arguments)
         for (i = 2; i < t.n && !token_is(s, &t.at[i], ")"); i++) {
-            if (t.at[i].kind == TOKEN_WORD) push(&m->parameters, copy_text(s + t.at[i].begin, t.at[i].end - t.at[i].begin));
+            if (t.at[i].kind == TOKEN_WORD)
+                push(&m->parameters, copy_text(s + t.at[i].begin, t.at[i].end - t.at[i].begin));
             if (token_is(s, &t.at[i], "...")) {
                 m->variadic = true;
                 push(&m->parameters, copy_text("__VA_ARGS__", 11));
@@ -689,20 +767,24 @@ static enum CXChildVisitResult preprocessing(CXCursor c, CXCursor parent, CXClie
         file *const f = extent(r, c, &begin, &end);
         if (f == NULL || f->of_system) return CXChildVisit_Continue;
         const size_t t = token_from(&f->tokens, begin);
-        if (t == f->tokens.n || f->tokens.at[t].begin != begin) return CXChildVisit_Continue; /* in a directive */
+        if (t == f->tokens.n || f->tokens.at[t].begin != begin)
+            return CXChildVisit_Continue; /* in a directive */
         const invocation *const last =
             f->invocations.n != 0 ? f->invocations.at[f->invocations.n - 1] : NULL;
-        if (last != NULL && begin < last->end) return CXChildVisit_Continue; /* within another */
+        if (last != NULL && begin < last->end)
+            return CXChildVisit_Continue; /* within another */
         invocation *const v = arena_get(sizeof *v);
         const CXCursor definition = clang_getCursorReferenced(c);
         const macro *m = NULL;
         if (!clang_Cursor_isNull(definition)) {
             CXFile in;
             unsigned o;
-            clang_getExpansionLocation(clang_getRangeStart(clang_getCursorExtent(definition)), &in, NULL, NULL, &o);
+            clang_getExpansionLocation(clang_getRangeStart(clang_getCursorExtent(definition)),
+                                       &in, NULL, NULL, &o);
             if (in != NULL) m = table_get(r->macros, place_key(in, o));
         }
-        *v = (invocation){.begin = begin, .end = end, .name = taken(clang_getCursorSpelling(c))};
+        *v =
+            (invocation){.begin = begin, .end = end, .name = taken(clang_getCursorSpelling(c))};
         v->with_arguments = end > begin + strlen(v->name);
         v->macro = m;
         v->of_system = m != NULL && m->of_system;
@@ -720,7 +802,8 @@ static int errors_of(CXTranslationUnit unit) {
             CXFile f;
             unsigned line;
             clang_getExpansionLocation(clang_getDiagnosticLocation(d), &f, &line, NULL, NULL);
-            error_at(format("%s:%u", f != NULL ? taken(clang_getFileName(f)) : "(command line)", line),
+            error_at(format("%s:%u", f != NULL ? taken(clang_getFileName(f)) : "(command line)",
+                            line),
                      "%s", taken(clang_getDiagnosticSpelling(d)));
             errors++;
         }
@@ -753,12 +836,14 @@ program *read_program(size_t files, const char *const *name, int flags, const ch
     bool failed = false;
     r.p->by_usr = table_new();
     for (size_t i = 0; i < texts; i++)
-        unsaved[i] = (struct CXUnsavedFile){instead[i].name, instead[i].text, strlen(instead[i].text)};
+        unsaved[i] =
+            (struct CXUnsavedFile){instead[i].name, instead[i].text, strlen(instead[i].text)};
     for (size_t i = 0; i < files && !failed; i++) {
         const CXIndex index = clang_createIndex(0, 0);
         const enum CXErrorCode e = clang_parseTranslationUnit2(
             index, name[i], flag, flags, unsaved, (unsigned)texts,
-            CXTranslationUnit_DetailedPreprocessingRecord | CXTranslationUnit_KeepGoing, &r.unit);
+            CXTranslationUnit_DetailedPreprocessingRecord | CXTranslationUnit_KeepGoing,
+            &r.unit);
         if (e != CXError_Success) {
             error_at(name[i], "cannot be read");
             failed = true;

@@ -9,16 +9,16 @@
 typedef enum known_kind {
     KNOWN_NOTHING,
     KNOWN_OPERATION, /* numbers to a number: `as` is the operation on variables */
-    KNOWN_SCALED,    /* ldexp and the like: a number times a power of two that is an integer's */
-    KNOWN_PARTS,     /* modf, frexp: a result, and one by pointer */
-    KNOWN_QUESTION,  /* isnan and the like: of the value, without derivative */
-    KNOWN_ROUNDING,  /* lround and the like: a whole number of a value */
-    KNOWN_MEMORY,    /* gives new memory */
-    KNOWN_AGAIN,     /* realloc */
-    KNOWN_COPY,      /* memcpy, memmove */
-    KNOWN_FILL,      /* memset */
-    KNOWN_PRINT,     /* printf and its kin: values */
-    KNOWN_HARMLESS   /* does nothing with what it is given that could matter: free, exit, strlen */
+    KNOWN_SCALED,   /* ldexp and the like: a number times a power of two that is an integer's */
+    KNOWN_PARTS,    /* modf, frexp: a result, and one by pointer */
+    KNOWN_QUESTION, /* isnan and the like: of the value, without derivative */
+    KNOWN_ROUNDING, /* lround and the like: a whole number of a value */
+    KNOWN_MEMORY,   /* gives new memory */
+    KNOWN_AGAIN,    /* realloc */
+    KNOWN_COPY,     /* memcpy, memmove */
+    KNOWN_FILL,     /* memset */
+    KNOWN_PRINT,    /* printf and its kin: values */
+    KNOWN_HARMLESS /* does nothing with what it is given that could matter: free, exit, strlen */
 } known_kind;
 
 typedef struct known {

@@ -34,9 +34,9 @@ static int read_options(int argc, char **argv, options *o) {
         struct {
             const char *name;
             const char **to;
-        } const with_value[] = {{"--function", &o->function},  {"--with-respect-to", &o->inputs},
-                                {"--of", &o->outputs},         {"-o", &o->out},
-                                {"-p", &o->database},          {"--to", &o->to}};
+        } const with_value[] = {{"--function", &o->function}, {"--with-respect-to", &o->inputs},
+                                {"--of", &o->outputs},        {"-o", &o->out},
+                                {"-p", &o->database},         {"--to", &o->to}};
         bool taken = false;
         if (same(s, "--")) {
             for (i++; i < argc; i++) push(&o->flags, argv[i]);
@@ -53,7 +53,8 @@ static int read_options(int argc, char **argv, options *o) {
             if (next == NULL) return misused("--passive needs the name of a function");
             push(&o->passive, argv[++i]);
         } else if (same(s, "--calls")) {
-            if (next == NULL || strchr(next, '=') == NULL) return misused("--calls needs PARAMETER=FUNCTION");
+            if (next == NULL || strchr(next, '=') == NULL)
+                return misused("--calls needs PARAMETER=FUNCTION");
             push(&o->calls, argv[++i]);
         } else if (same(s, "--accept-integers")) o->accept_integers = true;
         else if (same(s, "--help")) {
@@ -66,7 +67,8 @@ static int read_options(int argc, char **argv, options *o) {
     if (o->function == NULL || o->inputs == NULL || o->outputs == NULL || o->out == NULL)
         return misused("--function, --with-respect-to, --of and -o are needed");
     if (o->to == NULL) o->to = "tape";
-    if (!same(o->to, "tape") && !same(o->to, "adjoint")) return misused(format("--to %s: tape or adjoint", o->to));
+    if (!same(o->to, "tape") && !same(o->to, "adjoint"))
+        return misused(format("--to %s: tape or adjoint", o->to));
     return 0;
 }
 
@@ -89,7 +91,8 @@ static bool read_database(options *o) {
         error_at(o->database, "has no compile_commands.json that can be read");
         return false;
     }
-    const CXCompileCommands all = clang_CompilationDatabase_getCompileCommands(db, o->files.at[0]);
+    const CXCompileCommands all =
+        clang_CompilationDatabase_getCompileCommands(db, o->files.at[0]);
     if (clang_CompileCommands_getSize(all) != 0) {
         const CXCompileCommand c = clang_CompileCommands_getCommand(all, 0);
         const unsigned n = clang_CompileCommand_getNumArgs(c);
@@ -100,9 +103,12 @@ static bool read_database(options *o) {
             const char *const flag = clang_getCString(s);
             const bool source = strstr(flag, ".c") != NULL && flag[strlen(flag) - 1] == 'c';
             if (same(flag, "-o") || same(flag, "-c") || same(flag, "--")) i += same(flag, "-o");
-            else if (is_path && *flag != '/') push(&o->flags, format("%s/%s", clang_getCString(folder), flag));
-            else if (!source) push(&o->flags, (void *)flag_from(clang_getCString(folder), flag));
-            is_path = same(flag, "-I") || same(flag, "-isystem") || same(flag, "-iquote") || same(flag, "-include");
+            else if (is_path && *flag != '/')
+                push(&o->flags, format("%s/%s", clang_getCString(folder), flag));
+            else if (!source)
+                push(&o->flags, (void *)flag_from(clang_getCString(folder), flag));
+            is_path = same(flag, "-I") || same(flag, "-isystem") || same(flag, "-iquote") ||
+                      same(flag, "-include");
             clang_disposeString(s);
         }
         clang_disposeString(folder);
@@ -133,12 +139,14 @@ static program *read_expanded(const options *o, const list *only, bool *expanded
     push(&flags, (void *)"-Wno-error=implicit-function-declaration");
     for (int round = 0; round < 8; round++) {
         table *macros = NULL;
-        program *const p = read_program(o->files.n, (const char *const *)o->files.at, (int)flags.n,
-                                        (const char *const *)flags.at, n, texts, &macros);
+        program *const p =
+            read_program(o->files.n, (const char *const *)o->files.at, (int)flags.n,
+                         (const char *const *)flags.at, n, texts, &macros);
         if (p == NULL) return NULL;
         decl *const f = function_named(p, o->function);
         if (f == NULL) {
-            error_at(o->files.at[0], "no function '%s' is defined in the files given", o->function);
+            error_at(o->files.at[0], "no function '%s' is defined in the files given",
+                     o->function);
             return NULL;
         }
         list functions = {NULL, 0, 0}, chosen = {NULL, 0, 0};
@@ -150,12 +158,15 @@ static program *read_expanded(const options *o, const list *only, bool *expanded
         for (size_t i = 0; i < functions.n; i++) {
             const decl *const d = functions.at[i];
             bool wanted = only == NULL;
-            for (size_t k = 0; only != NULL && k < only->n; k++) wanted |= same(only->at[k], d->usr);
+            for (size_t k = 0; only != NULL && k < only->n; k++)
+                wanted |= same(only->at[k], d->usr);
             if (wanted) push(&chosen, functions.at[i]);
         }
         bool again = false;
-        for (size_t i = 0; i < p->files.n; i++) /* what has to go from all files is known behind the last one */
-            if (!((file *)p->files.at[i])->of_system) (void)expanded_file(p->files.at[i], &chosen, macros);
+        for (size_t i = 0; i < p->files.n;
+             i++) /* what has to go from all files is known behind the last one */
+            if (!((file *)p->files.at[i])->of_system)
+                (void)expanded_file(p->files.at[i], &chosen, macros);
         for (size_t i = 0; i < p->files.n; i++) {
             const file *const g = p->files.at[i];
             if (g->of_system) continue;
@@ -190,7 +201,8 @@ static analysis *analysed(const options *o, program *p) {
         if (d != NULL && !list_has(&a->accepted, d)) push(&a->accepted, d);
     }
     for (size_t i = 0; i < o->calls.n; i++) push(&a->calls, o->calls.at[i]);
-    const bool in = parse_selections(a, f, o->inputs, &a->inputs), out = parse_selections(a, f, o->outputs, &a->outputs);
+    const bool in = parse_selections(a, f, o->inputs, &a->inputs),
+               out = parse_selections(a, f, o->outputs, &a->outputs);
     return in && out && analyse(a, f) ? a : NULL;
 }
 
@@ -208,7 +220,8 @@ static bool uses_word(const program *p, const char *word) {
     for (size_t i = 0; i < p->files.n; i++) {
         const file *const f = p->files.at[i];
         for (size_t k = 0; k < f->tokens.n; k++)
-            if (f->tokens.at[k].kind == TOKEN_WORD && token_is(f->text, &f->tokens.at[k], word)) return true;
+            if (f->tokens.at[k].kind == TOKEN_WORD && token_is(f->text, &f->tokens.at[k], word))
+                return true;
     }
     return false;
 }
@@ -231,10 +244,18 @@ static bool write_all(const options *o, analysis *a) {
         const file *const f = a->program->files.at[i];
         if (!f->given || !is_converted(&w, f)) continue;
         const bool first = a->root->function->file == f;
-        const char *const name = first ? o->out : format("%s/%s_wg.c", strchr(o->out, '/') != NULL ? copy_text(o->out, (size_t)(strrchr(o->out, '/') - o->out)) : ".", beside(last_part(f->name), ""));
+        const char *const name =
+            first ? o->out
+                  : format("%s/%s_wg.c",
+                           strchr(o->out, '/') != NULL
+                               ? copy_text(o->out, (size_t)(strrchr(o->out, '/') - o->out))
+                               : ".",
+                           beside(last_part(f->name), ""));
         const char *const body = write_file(&w, f, &out);
-        const char *const s = format("%s from %s. Do not edit: convert again. */\n%s%s", written, last_part(f->name), without_plain(body),
-                                     first ? callback_definition(&w) : write_begin(&w, f, &(list){NULL, 0, 0}));
+        const char *const s =
+            format("%s from %s. Do not edit: convert again. */\n%s%s", written,
+                   last_part(f->name), without_plain(body),
+                   first ? callback_definition(&w) : write_begin(&w, f, &(list){NULL, 0, 0}));
         if (errors_said() != 0) return false;
         good &= write_text(name, s);
     }
@@ -249,9 +270,11 @@ static bool write_adjoint_of(const options *o, analysis *a) {
     const output out = {.source = o->out, .header = last_part(header), .alone = true};
     const char *const body = write_adjoint(&w, f, &out);
     if (errors_said() != 0) return false;
-    const char *const s = format("%s from %s. Do not edit: convert again. */\n%s\n#include <wengert.h>\n%s\n%s", written, last_part(f->name),
-                                 without_plain(body), vjp_declaration(&w), vjp_definition(&w));
-    return errors_said() == 0 && write_text(o->out, s) && write_text(header, write_header(&w, &out, vjp_header(&w)));
+    const char *const s = format(
+        "%s from %s. Do not edit: convert again. */\n%s\n#include <wengert.h>\n%s\n%s", written,
+        last_part(f->name), without_plain(body), vjp_declaration(&w), vjp_definition(&w));
+    return errors_said() == 0 && write_text(o->out, s) &&
+           write_text(header, write_header(&w, &out, vjp_header(&w)));
 }
 
 /* Does a file begin as those that are written do? */
@@ -268,7 +291,8 @@ static int convert(const options *o) {
     bool expanded = false;
     for (size_t i = 0; i < o->files.n; i++)
         if (is_output(o->files.at[i]))
-            error_at(format("%s:1", (char *)o->files.at[i]), "has been converted already: give the file that it was written from");
+            error_at(format("%s:1", (char *)o->files.at[i]),
+                     "has been converted already: give the file that it was written from");
     if (errors_said() != 0) return 1;
     program *p = read_expanded(o, NULL, &expanded);
     analysis *a = p != NULL ? analysed(o, p) : NULL;
@@ -285,13 +309,17 @@ static int convert(const options *o) {
         for (size_t i = 0; a != NULL && i < a->versions.n; i++) {
             const version *const v = a->versions.at[i];
             bool had = !v->touched;
-            for (size_t k = 0; k < touched.n && !had; k++) had = same(touched.at[k], v->function->usr);
+            for (size_t k = 0; k < touched.n && !had; k++)
+                had = same(touched.at[k], v->function->usr);
             all &= had;
         }
         if (all) break;
     }
     if (a == NULL) return 1;
-    return (same(o->to, "adjoint") ? write_adjoint_of(o, a) : write_all(o, a)) && errors_said() == 0 ? 0 : 1;
+    return (same(o->to, "adjoint") ? write_adjoint_of(o, a) : write_all(o, a)) &&
+                   errors_said() == 0
+               ? 0
+               : 1;
 }
 
 int main(int argc, char **argv) {

@@ -28,11 +28,14 @@ typedef struct group {
     list decls;
 } group;
 
-static const char *slice(const file *f, size_t begin, size_t end) { return copy_text(f->text + begin, end - begin); }
+static const char *slice(const file *f, size_t begin, size_t end) {
+    return copy_text(f->text + begin, end - begin);
+}
 
 static size_t semicolon_behind(const file *f, size_t end) {
     const size_t i = token_from(&f->tokens, end);
-    return i < f->tokens.n && token_is(f->text, &f->tokens.at[i], ";") ? f->tokens.at[i].end : end;
+    return i < f->tokens.n && token_is(f->text, &f->tokens.at[i], ";") ? f->tokens.at[i].end
+                                                                       : end;
 }
 
 static list groups_of(const file *f) {
@@ -40,7 +43,8 @@ static list groups_of(const file *f) {
     list sorted = {NULL, 0, 0};
     for (size_t i = 0; i < f->declarations.n; i++) {
         push(&sorted, f->declarations.at[i]);
-        for (size_t k = sorted.n - 1; k > 0 && ((decl *)sorted.at[k - 1])->begin > ((decl *)sorted.at[k])->begin; k--) {
+        for (size_t k = sorted.n - 1;
+             k > 0 && ((decl *)sorted.at[k - 1])->begin > ((decl *)sorted.at[k])->begin; k--) {
             void *const x = sorted.at[k];
             sorted.at[k] = sorted.at[k - 1], sorted.at[k - 1] = x;
         }
@@ -55,15 +59,17 @@ static list groups_of(const file *f) {
         }
         if (d->end > last->end) last->end = d->end;
         push(&last->decls, d);
-        if (d->kind != DECL_FUNCTION || d->body == NULL || d->redeclared) last->end = semicolon_behind(f, last->end);
+        if (d->kind != DECL_FUNCTION || d->body == NULL || d->redeclared)
+            last->end = semicolon_behind(f, last->end);
     }
     return all;
 }
 
 /* Names that math.h, which wengert.h includes, has as macros: a file without it may use them otherwise. */
 static void without_math(const file *f, text *to) {
-    static const char *const names[] = {"isnan", "isinf", "isfinite", "isnormal", "signbit", "fpclassify", "INFINITY", "NAN",
-                                        "HUGE_VAL", "M_PI", "M_PI_2", "M_PI_4", "M_E", "M_LN2", "M_SQRT2"};
+    static const char *const names[] = {
+        "isnan",    "isinf", "isfinite", "isnormal", "signbit", "fpclassify", "INFINITY", "NAN",
+        "HUGE_VAL", "M_PI",  "M_PI_2",   "M_PI_4",   "M_E",     "M_LN2",      "M_SQRT2"};
     for (size_t k = 0; k < sizeof names / sizeof *names; k++)
         if (strstr(f->text, names[k]) != NULL) putf(to, "#undef %s\n", names[k]);
 }
@@ -87,11 +93,13 @@ static const char *prototype(writer *w, const version *v, bool is_static) {
     const char *s = write_signature(w, v, true);
     size_t n = strlen(s);
     while (n > 0 && (s[n - 1] == ' ' || s[n - 1] == '\n')) n--;
-    return format("%s%s;\n", is_static && !says_static(s, v->name) ? "static " : "", copy_text(s, n));
+    return format("%s%s;\n", is_static && !says_static(s, v->name) ? "static " : "",
+                  copy_text(s, n));
 }
 
 static bool is_private(const writer *w, const version *v, const output *o) {
-    return v != w->a->root && !list_has(&w->a->callees, v->function) && (o->alone || v->function->is_static);
+    return v != w->a->root && !list_has(&w->a->callees, v->function) &&
+           (o->alone || v->function->is_static);
 }
 
 static void write_versions(writer *w, const decl *d, const output *o, text *to) {
@@ -101,12 +109,12 @@ static void write_versions(writer *w, const decl *d, const output *o, text *to) 
         if (!is_written(v) || v->function != d) continue;
         const char *s = write_function(w, v);
         if (n++ != 0) put(to, "\n\n");
-        if ((v == w->a->root || list_has(&w->a->callees, d)) && behind_static(s) != NULL) s = behind_static(s);
+        if ((v == w->a->root || list_has(&w->a->callees, d)) && behind_static(s) != NULL)
+            s = behind_static(s);
         if (is_private(w, v, o) && !says_static(s, v->name)) put(to, "static ");
         put(to, s);
     }
 }
-
 
 static bool is_weak(const decl *d) {
     return d->defined && !d->redeclared && !d->is_static && !(d->is_inline && !d->is_extern) &&
@@ -118,7 +126,8 @@ static void write_original(const file *f, const group *g, text *to) {
     bool weak = false;
     for (size_t i = 0; i < g->decls.n; i++) {
         const decl *const d = g->decls.at[i];
-        weak |= (d->kind == DECL_FUNCTION ? d->body != NULL : d->kind == DECL_VARIABLE) && is_weak(d);
+        weak |= (d->kind == DECL_FUNCTION ? d->body != NULL : d->kind == DECL_VARIABLE) &&
+                is_weak(d);
     }
     putf(to, "%s%s", weak ? "__attribute__((weak)) " : "", slice(f, g->begin, g->end));
 }
@@ -140,10 +149,12 @@ static const decl *definition_of(const writer *w, const decl *d) {
 
 /* The variables of a group, in the text of file `by`, that hold variables, besides. What is defined elsewhere
  * is defined where the root is. */
-static void write_variables(writer *w, const file *by, const group *g, const output *o, list *written, text *to) {
+static void write_variables(writer *w, const file *by, const group *g, const output *o,
+                            list *written, text *to) {
     for (size_t i = 0; i < g->decls.n; i++) {
         const decl *const d = g->decls.at[i];
-        if (d->kind != DECL_VARIABLE || !global_holds(w, d) || has_name(written, d->name)) continue;
+        if (d->kind != DECL_VARIABLE || !global_holds(w, d) || has_name(written, d->name))
+            continue;
         const decl *const definition = definition_of(w, d);
         const bool in_header = definition == NULL || !definition->file->given;
         const bool here = in_header ? by == w->a->root->function->file : definition->file == by;
@@ -165,7 +176,9 @@ static bool types_hold(writer *w, const file *f, const group *g) {
     for (size_t i = 0; i < w->a->program->records.n; i++) {
         const record *const r = w->a->program->records.at[i];
         const decl *const d = r->definition;
-        if (d != NULL && d->file == f && d->begin >= g->begin && d->end <= g->end && record_holds(w->a, r)) return true;
+        if (d != NULL && d->file == f && d->begin >= g->begin && d->end <= g->end &&
+            record_holds(w->a, r))
+            return true;
     }
     for (size_t i = 0; i < g->decls.n; i++) {
         const decl *const d = g->decls.at[i];
@@ -196,7 +209,9 @@ static list groups_of_headers(const writer *w, const file *by) {
             const group *const g = groups.at[k];
             *p = (placed){f, g, ((decl *)g->decls.at[0])->order};
             push(&all, p);
-            for (size_t m = all.n - 1; m > 0 && ((placed *)all.at[m - 1])->order > ((placed *)all.at[m])->order; m--) {
+            for (size_t m = all.n - 1;
+                 m > 0 && ((placed *)all.at[m - 1])->order > ((placed *)all.at[m])->order;
+                 m--) {
                 void *const x = all.at[m];
                 all.at[m] = all.at[m - 1], all.at[m - 1] = x;
             }
@@ -206,14 +221,17 @@ static list groups_of_headers(const writer *w, const file *by) {
 }
 
 /* Prototypes of the versions that version u calls or names, and that are not declared yet. */
-static void declare_called(writer *w, const version *u, const output *o, list *declared, text *to) {
+static void declare_called(writer *w, const version *u, const output *o, list *declared,
+                           text *to) {
     for (size_t k = 0; k < u->function->nodes; k++) {
         list found = {NULL, 0, 0};
         if (u->called[k] != NULL && u->called[k]->touched) push(&found, u->called[k]->like);
         cell *const c = u->of_node[k] != NULL ? real_cell(u->of_node[k]) : NULL;
-        if (c != NULL && c->type != NULL && c->type->kind == TYPE_FUNCTION && holds_variables(c))
+        if (c != NULL && c->type != NULL && c->type->kind == TYPE_FUNCTION &&
+            holds_variables(c))
             for (size_t m = 0; m < c->versions.n; m++)
-                if (((version *)c->versions.at[m])->touched) push(&found, ((version *)c->versions.at[m])->like);
+                if (((version *)c->versions.at[m])->touched)
+                    push(&found, ((version *)c->versions.at[m])->like);
         for (size_t m = 0; m < found.n; m++) {
             version *const v = found.at[m];
             if (list_has(declared, v)) continue;
@@ -241,14 +259,16 @@ static void declare_for(writer *w, const decl *d, const output *o, list *declare
 }
 
 /* What headers that were not given define, and has to be had with variables. */
-static void write_from_headers(writer *w, const file *by, const output *o, list *declared, list *written, text *to) {
+static void write_from_headers(writer *w, const file *by, const output *o, list *declared,
+                               list *written, text *to) {
     const list all = groups_of_headers(w, by);
     for (size_t i = 0; i < all.n; i++) {
         const file *const f = ((placed *)all.at[i])->f;
         const group *const g = ((placed *)all.at[i])->g;
         const decl *const d = g->decls.at[0];
         if (types_hold(w, f, g)) putf(to, "\n%s\n", write_record(w, f, g->begin, g->end));
-        if (d->kind == DECL_FUNCTION && d->body != NULL && !d->redeclared && has_versions(w, d)) {
+        if (d->kind == DECL_FUNCTION && d->body != NULL && !d->redeclared &&
+            has_versions(w, d)) {
             put(to, "\n");
             declare_for(w, d, o, declared, to);
             put(to, "__attribute__((unused)) ");
@@ -317,7 +337,8 @@ static size_t includes_begin(const file *f) {
 bool is_converted(const writer *w, const file *f) {
     for (size_t i = 0; i < f->declarations.n; i++) {
         const decl *const d = f->declarations.at[i];
-        if (d->kind == DECL_FUNCTION && d->body != NULL && !d->redeclared && has_versions(w, d)) return true;
+        if (d->kind == DECL_FUNCTION && d->body != NULL && !d->redeclared && has_versions(w, d))
+            return true;
         if (d->kind == DECL_VARIABLE && global_holds(w, d)) return true;
     }
     return false;
@@ -332,11 +353,13 @@ const char *write_file(writer *w, const file *f, const output *o) {
     for (size_t i = 0; i < groups.n; i++) {
         const group *const g = groups.at[i];
         const decl *const d = g->decls.at[0];
-        if (d->kind == DECL_FUNCTION && !d->redeclared && d->body != NULL) write_versions(w, d, o, &versions[i]);
+        if (d->kind == DECL_FUNCTION && !d->redeclared && d->body != NULL)
+            write_versions(w, d, o, &versions[i]);
         else write_variables(w, f, g, o, &written, &versions[i]);
     }
     const size_t own = written.n;
-    for (size_t before = w->typedefs.n + 1; before != w->typedefs.n;) { /* types that types need */
+    for (size_t before = w->typedefs.n + 1;
+         before != w->typedefs.n;) { /* types that types need */
         before = w->typedefs.n;
         headers = (text){NULL, 0, 0};
         declared.n = 0;
@@ -348,7 +371,8 @@ const char *write_file(writer *w, const file *f, const output *o) {
     size_t at = includes_begin(f) <= after ? includes_begin(f) : after;
     bool opened = false;
     put_n(&body, f->text, at);
-    put(&body, "#include <stddef.h>\n#include <stdint.h>\n#include <stdlib.h>\n#include <string.h>\n#include <wengert.h>\n");
+    put(&body,
+        "#include <stddef.h>\n#include <stdint.h>\n#include <stdlib.h>\n#include <string.h>\n#include <wengert.h>\n");
     if (!f->has_math) without_math(f, &body);
     putf(&body, "extern unsigned long %s_run; /* counts recordings */\n", w->a->root->name);
     for (size_t i = 0; i <= groups.n; i++) {
@@ -357,7 +381,8 @@ const char *write_file(writer *w, const file *f, const output *o) {
         if (!opened && begin >= after) {
             if (after > at) put_n(&body, f->text + at, after - at);
             if (at < after) at = after;
-            putf(&body, "\n#define %s_SOURCE\n#include \"%s\"\n%s", guard_of(o->header), o->header, text_of(&headers));
+            putf(&body, "\n#define %s_SOURCE\n#include \"%s\"\n%s", guard_of(o->header),
+                 o->header, text_of(&headers));
             opened = true;
         }
         if (begin > at) put_n(&body, f->text + at, begin - at);
@@ -369,7 +394,8 @@ const char *write_file(writer *w, const file *f, const output *o) {
         else if (versions[i].n != 0) declare_called(w, w->a->outside, o, &declared, &body);
         write_original(f, g, &body);
         if (types_hold(w, f, g)) putf(&body, "\n%s", write_record(w, f, g->begin, g->end));
-        if (versions[i].n != 0) putf(&body, "%s%s", definition ? "\n\n" : "", text_of(&versions[i]));
+        if (versions[i].n != 0)
+            putf(&body, "%s%s", definition ? "\n\n" : "", text_of(&versions[i]));
         if (definition) note_defined(w, d, &declared);
     }
     return text_of(&body);
@@ -378,8 +404,10 @@ const char *write_file(writer *w, const file *f, const output *o) {
 const char *write_header(writer *w, const output *o, const char *declarations) {
     text to = {NULL, 0, 0};
     const char *const guard = guard_of(o->header), *const name = o->header;
-    putf(&to, "/* %s\n * Written by wengert-convert. Do not edit: convert again. */\n#ifndef %s\n#define %s\n\n", name,
-         guard, guard);
+    putf(
+        &to,
+        "/* %s\n * Written by wengert-convert. Do not edit: convert again. */\n#ifndef %s\n#define %s\n\n",
+        name, guard, guard);
     putf(&to, "#ifndef %s_SOURCE /* which has included these already */\n", guard);
     const file *const f = w->a->root->function->file;
     for (size_t i = 0; i < f->tokens.n; i++) {

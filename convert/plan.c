@@ -63,10 +63,13 @@ static const range *range_of(const planner *p, const node *index) {
 
 /* The array of x[i], where x is a local pointer, parameter or array that stays the same. */
 static const decl *array_of(const planner *p, const node *n) {
-    const node *const x = n != NULL && bare(n)->kind == NODE_INDEX ? bare(bare(n)->child[0]) : NULL;
+    const node *const x =
+        n != NULL && bare(n)->kind == NODE_INDEX ? bare(bare(n)->child[0]) : NULL;
     if (x == NULL || x->kind != NODE_NAME || x->decl->owner == NULL) return NULL;
     cell *const c = cell_at(p->r, x);
-    if (x->type->kind == TYPE_POINTER && (c == NULL || c->addressed || version_changes(p->r->v, c))) return NULL;
+    if (x->type->kind == TYPE_POINTER &&
+        (c == NULL || c->addressed || version_changes(p->r->v, c)))
+        return NULL;
     return x->decl;
 }
 
@@ -96,7 +99,8 @@ static void use_value(planner *p, const node *n) {
             return;
         }
     }
-    if (n->kind == NODE_NAME || n->kind == NODE_MEMBER || n->kind == NODE_INDEX || (n->kind == NODE_UNARY && same(n->op, "*")))
+    if (n->kind == NODE_NAME || n->kind == NODE_MEMBER || n->kind == NODE_INDEX ||
+        (n->kind == NODE_UNARY && same(n->op, "*")))
         use(p, cell_at(p->r, n));
     for (size_t i = n->kind == NODE_CALL; i < n->children; i++) use_value(p, n->child[i]);
 }
@@ -105,25 +109,33 @@ static void use_value(planner *p, const node *n) {
 static void use_address(planner *p, const node *n) {
     if (n == NULL || p->r->instead[n->number] != NULL) return;
     switch (n->kind) {
-    case NODE_PAREN: use_address(p, n->child[0]); break;
+    case NODE_PAREN:
+        use_address(p, n->child[0]);
+        break;
     case NODE_MEMBER:
         if (n->arrow) use_value(p, n->child[0]);
         else if (n->children != 0) use_address(p, n->child[0]);
         break;
     case NODE_INDEX:
         for (size_t i = 0; i < 2; i++)
-            if (n->child[i]->type != NULL && n->child[i]->type->kind == TYPE_ARRAY) use_address(p, n->child[i]);
+            if (n->child[i]->type != NULL && n->child[i]->type->kind == TYPE_ARRAY)
+                use_address(p, n->child[i]);
             else use_value(p, n->child[i]);
         break;
-    case NODE_UNARY: use_value(p, n->child[0]); break;
-    default: break;
+    case NODE_UNARY:
+        use_value(p, n->child[0]);
+        break;
+    default:
+        break;
     }
 }
 
 static bool mentions_letter(const char *s, char letter) {
     const tokens t = lex(s, strlen(s));
     for (size_t i = 0; i < t.n; i++)
-        if (t.at[i].kind == TOKEN_WORD && t.at[i].end == t.at[i].begin + 1 && s[t.at[i].begin] == letter) return true;
+        if (t.at[i].kind == TOKEN_WORD && t.at[i].end == t.at[i].begin + 1 &&
+            s[t.at[i].begin] == letter)
+            return true;
     return false;
 }
 
@@ -160,7 +172,8 @@ static void use_partials(planner *p, const node *n) {
         use_partials(p, arg[i]);
         const char *const s = partial_text(name, i);
         for (size_t j = 0; j < k; j++)
-            if (mentions_letter(s, (char)('a' + (int)j)) || mentions_letter(s, 'v')) use_value(p, arg[j]);
+            if (mentions_letter(s, (char)('a' + (int)j)) || mentions_letter(s, 'v'))
+                use_value(p, arg[j]);
     }
 }
 
@@ -190,7 +203,8 @@ static bool add_used(planner *p, const bool *more) {
 }
 
 static void walk_assign(planner *p, step *s) {
-    const bool active = s->to.type != NULL && s->to.type->kind == TYPE_REAL && s->to.cell != NULL && is_variable(s->to.cell);
+    const bool active = s->to.type != NULL && s->to.type->kind == TYPE_REAL &&
+                        s->to.cell != NULL && is_variable(s->to.cell);
     if (active) {
         if (s->to.n != NULL) use_address(p, s->to.n);
         if (s->text == NULL && s->e != NULL) {
@@ -216,7 +230,9 @@ static void walk_assign(planner *p, step *s) {
             use_address(p, s->to.n);
         }
     }
-    if (is_local(p, &s->to)) p->used[k] = s->undo != NULL && s->push; /* what is undone is undone from the new value */
+    if (is_local(p, &s->to))
+        p->used[k] =
+            s->undo != NULL && s->push; /* what is undone is undone from the new value */
 }
 
 /* Made of numbers and local variables that the function never changes. */
@@ -226,9 +242,11 @@ static bool is_fixed(const planner *p, const node *n) {
     if (n->kind == NODE_NAME) {
         if (n->decl->kind == DECL_CONSTANT) return true;
         cell *const c = cell_at(p->r, n);
-        return n->decl->owner != NULL && c != NULL && !c->addressed && !version_changes(p->r->v, c);
+        return n->decl->owner != NULL && c != NULL && !c->addressed &&
+               !version_changes(p->r->v, c);
     }
-    return n->kind == NODE_BINARY && !same(n->op, ",") && is_fixed(p, n->child[0]) && is_fixed(p, n->child[1]);
+    return n->kind == NODE_BINARY && !same(n->op, ",") && is_fixed(p, n->child[0]) &&
+           is_fixed(p, n->child[1]);
 }
 
 /* No less than 0: a number, or the variable of such a loop, or a sum of these. */
@@ -236,19 +254,26 @@ static bool not_negative(const planner *p, const node *n) {
     n = bare(n);
     if (n->kind == NODE_NUMBER) return true;
     if (n->kind == NODE_NAME) return range_of(p, n) != NULL;
-    return n->kind == NODE_BINARY && (same(n->op, "+") || same(n->op, "*")) && not_negative(p, n->child[0]) && not_negative(p, n->child[1]);
+    return n->kind == NODE_BINARY && (same(n->op, "+") || same(n->op, "*")) &&
+           not_negative(p, n->child[0]) && not_negative(p, n->child[1]);
 }
 
-static bool is_zero(const node *n) { return bare(n)->kind == NODE_NUMBER && same(source(bare(n)), "0"); }
+static bool is_zero(const node *n) {
+    return bare(n)->kind == NODE_NUMBER && same(source(bare(n)), "0");
+}
 
 /* After for (i = 0; i < n; i++) { .. x[i] = ..; .. } the elements of x are fresh. */
 static void note_fresh(planner *p, const step *s) {
-    if (!is_zero(s->from) || s->by != 1 || !same(s->compare, "<") || !is_fixed(p, s->bound)) return;
+    if (!is_zero(s->from) || s->by != 1 || !same(s->compare, "<") || !is_fixed(p, s->bound))
+        return;
     for (size_t i = 0; i < s->body.n; i++) {
         const step *const b = s->body.at[i];
         if (b->kind != STEP_ASSIGN || b->add != 0 || b->to.n == NULL) continue;
         const decl *const d = array_of(p, b->to.n);
-        if (d == NULL || cell_at(p->r, bare(bare(b->to.n)->child[1])) != real_cell(s->to.cell) || bare(bare(b->to.n)->child[1])->kind != NODE_NAME) continue;
+        if (d == NULL ||
+            cell_at(p->r, bare(bare(b->to.n)->child[1])) != real_cell(s->to.cell) ||
+            bare(bare(b->to.n)->child[1])->kind != NODE_NAME)
+            continue;
         /* what the loop itself asks for, of this array, it may ask for behind the assignment */
         list one = {NULL, 0, 0};
         planner probe = *p;
@@ -272,8 +297,10 @@ static void note_fresh(planner *p, const step *s) {
 static void walk_loop(planner *p, step *s);
 
 static void walk_counted(planner *p, step *s) {
-    range g = {s->to.cell != NULL ? real_cell(s->to.cell) : NULL, print(p->r, s->bound), p->ranges};
-    const bool ranged = s->by > 0 && same(s->compare, "<") && not_negative(p, s->from) && is_fixed(p, s->bound);
+    range g = {s->to.cell != NULL ? real_cell(s->to.cell) : NULL, print(p->r, s->bound),
+               p->ranges};
+    const bool ranged =
+        s->by > 0 && same(s->compare, "<") && not_negative(p, s->from) && is_fixed(p, s->bound);
     if (ranged) p->ranges = &g;
     walk_loop(p, s);
     p->ranges = g.outer;
@@ -302,7 +329,9 @@ static void walk(planner *p, list *steps) {
     for (size_t i = 0; i < steps->n; i++) {
         step *const s = steps->at[i];
         switch (s->kind) {
-        case STEP_ASSIGN: walk_assign(p, s); break;
+        case STEP_ASSIGN:
+            walk_assign(p, s);
+            break;
         case STEP_CALL:
             for (size_t k = 0; k < s->args.n; k++) {
                 const argument *const g = s->args.at[k];
@@ -312,15 +341,18 @@ static void walk(planner *p, list *steps) {
             if (s->to.name != NULL) walk_assign(p, s);
             break;
         case STEP_PLAIN:
-        case STEP_ARRAY: break;
+        case STEP_ARRAY:
+            break;
         case STEP_CLEAR:
-            if (!p->marking && s->to.cell != NULL) s->push |= p->used[number_of(p, real_cell(s->to.cell))];
+            if (!p->marking && s->to.cell != NULL)
+                s->push |= p->used[number_of(p, real_cell(s->to.cell))];
             if (s->to.type->kind == TYPE_RECORD) s->push = true;
             break;
         case STEP_COPY:
             use_value(p, s->to.n);
             if (s->e != NULL) use_value(p, s->e);
-            if (!p->marking && s->to.cell != NULL) s->push |= p->used[number_of(p, real_cell(s->to.cell))];
+            if (!p->marking && s->to.cell != NULL)
+                s->push |= p->used[number_of(p, real_cell(s->to.cell))];
             break;
         case STEP_IF: {
             if (p->marking) {
@@ -346,7 +378,9 @@ static void walk(planner *p, list *steps) {
             }
             walk_counted(p, s);
             break;
-        case STEP_LOOP: walk_loop(p, s); break;
+        case STEP_LOOP:
+            walk_loop(p, s);
+            break;
         }
     }
 }
@@ -376,10 +410,13 @@ static size_t mentions(planner *p, const list *steps, const cell *c) {
     size_t n = 0;
     for (size_t i = 0; i < steps->n; i++) {
         const step *const s = steps->at[i];
-        n += mentions_in(p, s->e, c) + mentions_in(p, s->from, c) + mentions_in(p, s->bound, c) + mentions_in(p, s->to.n, c);
+        n += mentions_in(p, s->e, c) + mentions_in(p, s->from, c) +
+             mentions_in(p, s->bound, c) + mentions_in(p, s->to.n, c);
         for (size_t k = 0; k < s->args.n; k++) {
             const argument *const g = s->args.at[k];
-            if (g->name != NULL) n += variable_cell(p, g->name) != NULL && real_cell(variable_cell(p, g->name)) == c;
+            if (g->name != NULL)
+                n += variable_cell(p, g->name) != NULL &&
+                     real_cell(variable_cell(p, g->name)) == c;
             else n += mentions_in(p, g->n, c);
         }
         n += mentions(p, &s->body, c) + mentions(p, &s->other, c);
@@ -391,7 +428,8 @@ static bool is_cheap(const node *n) {
     if (n == NULL) return true;
     if (n->kind == NODE_CALL) {
         const node *const f = bare(n->child[0]);
-        return f->kind == NODE_NAME && (same(f->decl->name, "fabs") || same(f->decl->name, "sqrt"));
+        return f->kind == NODE_NAME &&
+               (same(f->decl->name, "fabs") || same(f->decl->name, "sqrt"));
     }
     for (size_t i = 0; i < n->children; i++)
         if (!is_cheap(n->child[i])) return false;
@@ -415,8 +453,9 @@ static bool changes_in(const version *v, const node *n, cell *c, list *seen) {
         if (w == NULL) /* memcpy and the like */
             for (size_t i = 1; i < n->children; i++) {
                 cell *const a = node_cell(v, n->child[i]);
-                if (a != NULL && ((a->target != NULL && real_cell(a->target) == c) || a == c) && n->child[i]->type != NULL &&
-                    n->child[i]->type->kind != TYPE_REAL && n->child[i]->type->kind != TYPE_WHOLE)
+                if (a != NULL && ((a->target != NULL && real_cell(a->target) == c) || a == c) &&
+                    n->child[i]->type != NULL && n->child[i]->type->kind != TYPE_REAL &&
+                    n->child[i]->type->kind != TYPE_WHOLE)
                     return true;
             }
     }
@@ -438,8 +477,10 @@ static bool changed_by_calls(const planner *p, const list *steps, cell *c) {
         const step *const s = steps->at[i];
         list seen = {NULL, 0, 0};
         if (s->kind == STEP_CALL && changes(s->callee, c, &seen)) return true;
-        if (s->kind == STEP_COPY && s->to.cell != NULL && real_cell(s->to.cell) == c) return true;
-        if (s->kind == STEP_PLAIN && s->e != NULL && changes_in(p->r->v, s->e, c, &seen)) return true;
+        if (s->kind == STEP_COPY && s->to.cell != NULL && real_cell(s->to.cell) == c)
+            return true;
+        if (s->kind == STEP_PLAIN && s->e != NULL && changes_in(p->r->v, s->e, c, &seen))
+            return true;
         if (changed_by_calls(p, &s->body, c) || changed_by_calls(p, &s->other, c)) return true;
     }
     return false;
@@ -450,11 +491,13 @@ static bool is_unchanged(planner *p, const node *n, const list *body, const list
     if (n == NULL || n->kind == NODE_SIZEOF) return true;
     const char *const instead = p->r->instead[n->number];
     cell *c = instead != NULL ? variable_cell(p, instead) : NULL;
-    if (c == NULL && (n->kind == NODE_NAME || n->kind == NODE_MEMBER || n->kind == NODE_INDEX || (n->kind == NODE_UNARY && same(n->op, "*"))))
+    if (c == NULL && (n->kind == NODE_NAME || n->kind == NODE_MEMBER || n->kind == NODE_INDEX ||
+                      (n->kind == NODE_UNARY && same(n->op, "*"))))
         c = cell_at(p->r, n);
     if (c != NULL) {
         c = real_cell(c);
-        if (!list_has(again, c) && (assignments(body, c) != 0 || changed_by_calls(p, body, c))) return false;
+        if (!list_has(again, c) && (assignments(body, c) != 0 || changed_by_calls(p, body, c)))
+            return false;
         if (instead != NULL) return true;
     }
     for (size_t i = n->kind == NODE_CALL; i < n->children; i++)
@@ -468,7 +511,9 @@ static void again_in(planner *p, list *body, const list *whole) {
         step *const s = body->at[i];
         again_in(p, &s->body, whole);
         again_in(p, &s->other, whole);
-        if (s->kind != STEP_ASSIGN || s->text != NULL || s->add != 0 || s->e == NULL || !is_local(p, &s->to)) continue;
+        if (s->kind != STEP_ASSIGN || s->text != NULL || s->add != 0 || s->e == NULL ||
+            !is_local(p, &s->to))
+            continue;
         cell *const c = real_cell(s->to.cell);
         if (s->to.type->kind != TYPE_REAL && s->to.type->kind != TYPE_WHOLE) continue;
         if (!c->needed || !is_cheap(s->e) || assignments(whole, c) != 1) continue;
@@ -499,13 +544,15 @@ static void set_used(planner *p, bool memory, bool locals) {
     }
     for (size_t i = 0; i < r->variables.n; i++) {
         cell *const c = ((variable *)r->variables.at[i])->cell;
-        if (c != NULL && !real_cell(c)->addressed) p->used[number_of(p, real_cell(c))] = locals && real_cell(c)->needed;
+        if (c != NULL && !real_cell(c)->addressed)
+            p->used[number_of(p, real_cell(c))] = locals && real_cell(c)->needed;
     }
 }
 
 void mark_needed(routine *r) {
     planner p = {.r = r, .marking = true};
-    for (size_t i = 0; i < r->stretches.n; i++) walk(&p, &((stretch *)r->stretches.at[i])->steps);
+    for (size_t i = 0; i < r->stretches.n; i++)
+        walk(&p, &((stretch *)r->stretches.at[i])->steps);
 }
 
 void plan(routine *r, bool root) {
@@ -518,7 +565,8 @@ void plan(routine *r, bool root) {
     all_again(&p, &whole, &whole);
     for (int round = 0; round < 3; round++) {
         p.marking = true;
-        for (size_t i = 0; i < r->stretches.n; i++) walk(&p, &((stretch *)r->stretches.at[i])->steps);
+        for (size_t i = 0; i < r->stretches.n; i++)
+            walk(&p, &((stretch *)r->stretches.at[i])->steps);
         p.marking = false;
         if (r->jumps) {
             /* whatever is needed may have been used before a piece is run */
@@ -528,12 +576,14 @@ void plan(routine *r, bool root) {
             }
         } else {
             set_used(&p, !root, false);
-            for (size_t i = 0; i < r->stretches.n; i++) walk(&p, &((stretch *)r->stretches.at[i])->steps);
+            for (size_t i = 0; i < r->stretches.n; i++)
+                walk(&p, &((stretch *)r->stretches.at[i])->steps);
         }
     }
     /* cells are shared by functions: others number them anew */
     for (size_t i = 0; i < r->v->function->nodes; i++)
         if (r->v->of_node[i] != NULL) real_cell(r->v->of_node[i])->number = 0;
     for (size_t i = 0; i < r->variables.n; i++)
-        if (((variable *)r->variables.at[i])->cell != NULL) real_cell(((variable *)r->variables.at[i])->cell)->number = 0;
+        if (((variable *)r->variables.at[i])->cell != NULL)
+            real_cell(((variable *)r->variables.at[i])->cell)->number = 0;
 }

@@ -13,8 +13,10 @@ typedef struct row {
 #define GUARD false
 #define SING true
 #define OP1(name, value, d, dd, class, from) {#name, {#d, NULL, NULL, NULL}, class},
-#define OP2(name, value, da, db, daa, dab, dbb, class, from) {#name, {#da, #db, NULL, NULL}, class},
-#define OP3(name, value, da, db, dc, daa, dab, dac, dbb, dbc, dcc, class, from) {#name, {#da, #db, #dc, NULL}, class},
+#define OP2(name, value, da, db, daa, dab, dbb, class, from)                                   \
+    {#name, {#da, #db, NULL, NULL}, class},
+#define OP3(name, value, da, db, dc, daa, dab, dac, dbb, dbc, dcc, class, from)                \
+    {#name, {#da, #db, #dc, NULL}, class},
 #define OP4(name, value, da, db, dc, dd, class, from) {#name, {#da, #db, #dc, #dd}, class},
 static const row rows[] = {
 #include "ops/scalar/scalar.def"
@@ -40,17 +42,23 @@ const char *operation_of(const routine *r, const node *n) {
     (void)r;
     if (n->kind == NODE_BINARY) {
         switch (*n->op) {
-        case '+': return "add";
-        case '-': return "sub";
-        case '*': return "mul";
-        case '/': return "div";
-        default: return NULL;
+        case '+':
+            return "add";
+        case '-':
+            return "sub";
+        case '*':
+            return "mul";
+        case '/':
+            return "div";
+        default:
+            return NULL;
         }
     }
     if (n->kind == NODE_UNARY) return same(n->op, "-") ? "neg" : NULL;
     if (n->kind != NODE_CALL) return NULL;
     const node *const f = bare(n->child[0]);
-    if (f->kind != NODE_NAME || f->decl->kind != DECL_FUNCTION || f->decl->body != NULL) return NULL;
+    if (f->kind != NODE_NAME || f->decl->kind != DECL_FUNCTION || f->decl->body != NULL)
+        return NULL;
     const known *const k = known_function(f->decl->name, NULL);
     return k->kind == KNOWN_OPERATION ? k->as + 3 : NULL;
 }
@@ -64,8 +72,8 @@ size_t operands_of(const node *n, const node **arg) {
 
 static bool is_leaf(const routine *r, const node *n) {
     if (r->instead[n->number] != NULL) return true;
-    return n->kind == NODE_NAME || n->kind == NODE_MEMBER || n->kind == NODE_INDEX || n->kind == NODE_NUMBER ||
-           (n->kind == NODE_UNARY && same(n->op, "*"));
+    return n->kind == NODE_NAME || n->kind == NODE_MEMBER || n->kind == NODE_INDEX ||
+           n->kind == NODE_NUMBER || (n->kind == NODE_UNARY && same(n->op, "*"));
 }
 
 static bool mentions(const char *partial, const char *letter) {
@@ -83,7 +91,8 @@ static const char *special_partial(const char *name, size_t k, const node *const
     const node *const p = bare(arg[1]);
     if (p->kind != NODE_NUMBER) return NULL;
     const char *const s = source(p);
-    const bool two = same(s, "2") || same(s, "2.0") || same(s, "2."), three = same(s, "3") || same(s, "3.0") || same(s, "3.");
+    const bool two = same(s, "2") || same(s, "2.0") || same(s, "2."),
+               three = same(s, "3") || same(s, "3.0") || same(s, "3.");
     if (k == 0 && two) return "2 * a";
     if (k == 0 && three) return "3 * a * a";
     return NULL;
@@ -152,10 +161,13 @@ static const char *in_parentheses(const char *s) {
 /* The table's texts are of double: 1 / b is no division of integers. */
 static const char *as_double(const routine *r, const node *n) {
     const bool is_double = n->type != NULL && n->type->kind == TYPE_REAL && n->type->bits == 64;
-    return is_double || r->instead[n->number] != NULL ? print(r, n) : format("(double)%s", in_parentheses(print(r, n)));
+    return is_double || r->instead[n->number] != NULL
+               ? print(r, n)
+               : format("(double)%s", in_parentheses(print(r, n)));
 }
 
-static const char *filled(const reversal *x, const char *partial, const node *n, const node *const *arg, size_t k) {
+static const char *filled(const reversal *x, const char *partial, const node *n,
+                          const node *const *arg, size_t k) {
     const tokens t = lex(partial, strlen(partial));
     text to = {NULL, 0, 0};
     size_t at = 0;
@@ -191,7 +203,8 @@ static void back_choice(reversal *x, const node *n, const char *seed) {
         x->indent = format("%s    ", before);
         name_values(x, n->child[i]);
         go_back(x, n->child[i], seed);
-        while (x->named.n > named) x->r->instead[((node *)x->named.at[--x->named.n])->number] = NULL;
+        while (x->named.n > named)
+            x->r->instead[((node *)x->named.at[--x->named.n])->number] = NULL;
         putf(x->to, i == 1 ? "%s} else {\n" : "%s}\n", before);
     }
     x->indent = before;
@@ -200,7 +213,8 @@ static void back_choice(reversal *x, const node *n, const char *seed) {
 static void go_back(reversal *x, const node *n, const char *seed) {
     const routine *const r = x->r;
     if (!step_is_active(r, n)) return;
-    if (n->kind == NODE_PAREN || n->kind == NODE_CAST || (n->kind == NODE_UNARY && same(n->op, "+"))) {
+    if (n->kind == NODE_PAREN || n->kind == NODE_CAST ||
+        (n->kind == NODE_UNARY && same(n->op, "+"))) {
         go_back(x, n->child[0], seed);
         return;
     }
@@ -212,7 +226,8 @@ static void go_back(reversal *x, const node *n, const char *seed) {
     const bool leaf = n->kind == NODE_NAME || n->kind == NODE_MEMBER || n->kind == NODE_INDEX ||
                       (n->kind == NODE_UNARY && same(n->op, "*"));
     if (leaf || (instead != NULL && !starts_with(instead, "wgc_v"))) {
-        if (*seed == '-' && strchr(seed, ' ') == NULL) putf(x->to, "%s%s -= %s;\n", x->indent, print_shadow(r, n), seed + 1);
+        if (*seed == '-' && strchr(seed, ' ') == NULL)
+            putf(x->to, "%s%s -= %s;\n", x->indent, print_shadow(r, n), seed + 1);
         else putf(x->to, "%s%s += %s;\n", x->indent, print_shadow(r, n), seed);
         return;
     }
@@ -237,10 +252,18 @@ static void go_back(reversal *x, const node *n, const char *seed) {
         const char *next;
         if (same(p, "0")) continue;
         if (same(p, "1")) next = seed;
-        else if (same(p, "-1.0")) next = *seed == '-' ? format("%s", seed + 1) : strpbrk(seed, " ") != NULL ? format("-(%s)", seed) : format("-%s", seed);
+        else if (same(p, "-1.0"))
+            next = *seed == '-'                 ? format("%s", seed + 1)
+                   : strpbrk(seed, " ") != NULL ? format("-(%s)", seed)
+                                                : format("-%s", seed);
         else if (partial_is_singular(name))
             next = format("wgc_times(%s, %s)", seed, filled(x, p, n, arg, k));
-        else next = format("%s * %s", strpbrk(seed, "+- ") != NULL && !starts_with(seed, "wgc_") ? format("(%s)", seed) : seed, in_parentheses(filled(x, p, n, arg, k)));
+        else
+            next = format("%s * %s",
+                          strpbrk(seed, "+- ") != NULL && !starts_with(seed, "wgc_")
+                              ? format("(%s)", seed)
+                              : seed,
+                          in_parentheses(filled(x, p, n, arg, k)));
         go_back(x, arg[i], next);
     }
 }

@@ -33,13 +33,15 @@ static version *touched_call(const routine *r, const node *n) {
 }
 static const known *known_call(const node *n) {
     const node *const f = bare(n->child[0]);
-    if (f->kind != NODE_NAME || f->decl->kind != DECL_FUNCTION || f->decl->body != NULL) return known_function("", NULL);
+    if (f->kind != NODE_NAME || f->decl->kind != DECL_FUNCTION || f->decl->body != NULL)
+        return known_function("", NULL);
     const char *const name = f->decl->name;
     return known_function(starts_with(name, "wgi_plain_") ? name + 10 : name, NULL);
 }
 static bool is_pure_call(const node *n) {
     const known_kind k = known_call(n)->kind;
-    return k == KNOWN_OPERATION || k == KNOWN_SCALED || k == KNOWN_QUESTION || k == KNOWN_ROUNDING;
+    return k == KNOWN_OPERATION || k == KNOWN_SCALED || k == KNOWN_QUESTION ||
+           k == KNOWN_ROUNDING;
 }
 
 /* Does an expression do more than to give a value? A call of a function that is not of math.h does. */
@@ -66,10 +68,13 @@ static bool jumps(const node *n) {
     case NODE_RETURN:
     case NODE_SWITCH:
     case NODE_CASE:
-    case NODE_DEFAULT: return true;
-    default: break;
+    case NODE_DEFAULT:
+        return true;
+    default:
+        break;
     }
-    if ((n->kind == NODE_WHILE && has_effects(n->child[0])) || (n->kind == NODE_DO && has_effects(n->child[1])) ||
+    if ((n->kind == NODE_WHILE && has_effects(n->child[0])) ||
+        (n->kind == NODE_DO && has_effects(n->child[1])) ||
         (n->kind == NODE_FOR && n->child[1] != NULL && has_effects(n->child[1])))
         return true;
     for (size_t i = 0; i < n->children; i++)
@@ -90,8 +95,10 @@ static bool name_is_used(const routine *r, const char *name) {
 /* Tables, which keep their initialisers. */
 static bool is_kept(const routine *r, const decl *d) {
     cell *const c = r->v->of_decl[d->index];
-    const bool listed = d->init != NULL && d->type->kind == TYPE_ARRAY && (d->init->kind != NODE_LIST || d->init->children > 1);
-    return d->is_static || (listed && (c == NULL || (!holds_variables(c) && !version_changes(r->v, c))));
+    const bool listed = d->init != NULL && d->type->kind == TYPE_ARRAY &&
+                        (d->init->kind != NODE_LIST || d->init->children > 1);
+    return d->is_static ||
+           (listed && (c == NULL || (!holds_variables(c) && !version_changes(r->v, c))));
 }
 
 static const char *framed(const char *name) { return format("wgc_f->%s", name); }
@@ -101,15 +108,23 @@ static void add_local(routine *r, const decl *d) {
     const char *name = d->name;
     cell *const c = r->v->of_decl[d->index];
     const bool aggregate = d->type->kind == TYPE_ARRAY || d->type->kind == TYPE_RECORD;
-    const bool in_frame = (aggregate || (c != NULL && real_cell(c)->addressed)) && !is_kept(r, d);
-    if (d->is_static) name = format("%s_%s", r->v->name, d->name); /* at file scope, for both ways */
+    const bool in_frame =
+        (aggregate || (c != NULL && real_cell(c)->addressed)) && !is_kept(r, d);
+    if (d->is_static)
+        name = format("%s_%s", r->v->name, d->name); /* at file scope, for both ways */
     const char *const base = name;
-    for (unsigned k = 2; name_is_used(r, name) || name_is_used(r, framed(name)); k++) name = format("%s_%u", base, k);
-    *x = (variable){.d = d, .name = in_frame ? framed(name) : name, .type = d->type, .cell = c != NULL ? real_cell(c) : NULL};
+    for (unsigned k = 2; name_is_used(r, name) || name_is_used(r, framed(name)); k++)
+        name = format("%s_%u", base, k);
+    *x = (variable){.d = d,
+                    .name = in_frame ? framed(name) : name,
+                    .type = d->type,
+                    .cell = c != NULL ? real_cell(c) : NULL};
     x->holds = c != NULL && holds_variables(c);
     x->framed = in_frame;
     if (x->holds && leaf_type(d->type)->kind == TYPE_FUNCTION) {
-        error_at(place_in(d->file, d->at), "'%s' is a pointer to functions with variables, which cannot be turned round", d->name);
+        error_at(place_in(d->file, d->at),
+                 "'%s' is a pointer to functions with variables, which cannot be turned round",
+                 d->name);
         r->refused = true;
     }
     push(&r->variables, x);
@@ -121,7 +136,12 @@ static void add_parameter(routine *r, const decl *d) {
     cell *const c = r->v->of_decl[d->index];
     if (c == NULL || !(real_cell(c)->addressed || d->type->kind == TYPE_RECORD)) return;
     variable *const x = arena_get(sizeof *x);
-    *x = (variable){.d = d, .name = framed(d->name), .type = d->type, .cell = real_cell(c), .holds = holds_variables(c), .framed = true};
+    *x = (variable){.d = d,
+                    .name = framed(d->name),
+                    .type = d->type,
+                    .cell = real_cell(c),
+                    .holds = holds_variables(c),
+                    .framed = true};
     push(&r->variables, x);
     table_set(r->names, format("%u", d->number), x);
 }
@@ -136,7 +156,11 @@ static target new_name(routine *r, const type *t, cell *c) {
     own->target = c != NULL ? real_cell(c)->target : NULL;
     const bool in_frame = t->kind == TYPE_RECORD;
     const char *const name = format("wgc_%u", ++r->own);
-    *x = (variable){.name = in_frame ? framed(name) : name, .type = t, .cell = own, .holds = holds, .framed = in_frame};
+    *x = (variable){.name = in_frame ? framed(name) : name,
+                    .type = t,
+                    .cell = own,
+                    .holds = holds,
+                    .framed = in_frame};
     push(&r->variables, x);
     return (target){NULL, x->name, t, own, NULL};
 }
@@ -151,14 +175,18 @@ static const char *local_name(const routine *r, const decl *d) {
 const char *print(const routine *r, const node *n) {
     const char *const instead = r->instead[n->number];
     if (instead != NULL) return instead;
-    if (n->made) return format("%s %s (%s)", print(r, n->child[0]), n->op, print(r, n->child[1]));
+    if (n->made)
+        return format("%s %s (%s)", print(r, n->child[0]), n->op, print(r, n->child[1]));
     if (n->by_macro) return source(n);
-    if (n->kind == NODE_BINARY && same(n->op, ",")) return print(r, n->child[1]); /* effects are steps already */
-    if (n->kind == NODE_NAME) return n->decl->owner != NULL ? local_name(r, n->decl) : source(n);
+    if (n->kind == NODE_BINARY && same(n->op, ","))
+        return print(r, n->child[1]); /* effects are steps already */
+    if (n->kind == NODE_NAME)
+        return n->decl->owner != NULL ? local_name(r, n->decl) : source(n);
     part *const p = arena_get((n->children + 1) * sizeof *p);
     size_t k = 0;
     for (size_t i = 0; i < n->children; i++)
-        if (n->child[i] != NULL) p[k++] = (part){n->child[i]->begin, n->child[i]->end, print(r, n->child[i])};
+        if (n->child[i] != NULL)
+            p[k++] = (part){n->child[i]->begin, n->child[i]->end, print(r, n->child[i])};
     return replaced(n->file, n->begin, n->end, k, p);
 }
 
@@ -167,23 +195,41 @@ const char *print_shadow(const routine *r, const node *n) {
     if (r->place[n->number] != NULL) return print_shadow(r, r->place[n->number]);
     if (instead != NULL) return format("%s_b", instead);
     switch (n->kind) {
-    case NODE_NAME: return format("%s_b", n->decl->owner != NULL ? local_name(r, n->decl) : n->decl->name);
-    case NODE_PAREN: return format("(%s)", print_shadow(r, n->child[0]));
-    case NODE_MEMBER: return format("%s%s%s", print_shadow(r, n->child[0]), n->arrow ? "->" : ".", n->decl->name);
-    case NODE_INDEX: return format("%s[%s]", print_shadow(r, n->child[0]), print(r, n->child[1]));
-    case NODE_UNARY: return format("(%s%s)", n->op, print_shadow(r, n->child[0]));
-    case NODE_CAST: return format("(%s)%s", copy_text(n->file->text + n->begin + 1, n->type_end - n->begin - 1), print_shadow(r, n->child[0]));
+    case NODE_NAME:
+        return format("%s_b", n->decl->owner != NULL ? local_name(r, n->decl) : n->decl->name);
+    case NODE_PAREN:
+        return format("(%s)", print_shadow(r, n->child[0]));
+    case NODE_MEMBER:
+        return format("%s%s%s", print_shadow(r, n->child[0]), n->arrow ? "->" : ".",
+                      n->decl->name);
+    case NODE_INDEX:
+        return format("%s[%s]", print_shadow(r, n->child[0]), print(r, n->child[1]));
+    case NODE_UNARY:
+        return format("(%s%s)", n->op, print_shadow(r, n->child[0]));
+    case NODE_CAST:
+        return format("(%s)%s",
+                      copy_text(n->file->text + n->begin + 1, n->type_end - n->begin - 1),
+                      print_shadow(r, n->child[0]));
     case NODE_BINARY: {
-        const bool first = n->child[0]->type != NULL && (n->child[0]->type->kind == TYPE_POINTER || n->child[0]->type->kind == TYPE_ARRAY);
-        return first ? format("%s %s %s", print_shadow(r, n->child[0]), n->op, print(r, n->child[1]))
-                     : format("%s %s %s", print(r, n->child[0]), n->op, print_shadow(r, n->child[1]));
+        const bool first =
+            n->child[0]->type != NULL &&
+            (n->child[0]->type->kind == TYPE_POINTER || n->child[0]->type->kind == TYPE_ARRAY);
+        return first ? format("%s %s %s", print_shadow(r, n->child[0]), n->op,
+                              print(r, n->child[1]))
+                     : format("%s %s %s", print(r, n->child[0]), n->op,
+                              print_shadow(r, n->child[1]));
     }
-    case NODE_CHOICE: return format("(%s ? %s : %s)", print(r, n->child[0]), print_shadow(r, n->child[1]), print_shadow(r, n->child[2]));
-    default: return "NULL"; /* a null pointer has no shadow */
+    case NODE_CHOICE:
+        return format("(%s ? %s : %s)", print(r, n->child[0]), print_shadow(r, n->child[1]),
+                      print_shadow(r, n->child[2]));
+    default:
+        return "NULL"; /* a null pointer has no shadow */
     }
 }
 
-const char *print_target(const routine *r, const target *t) { return t->name != NULL ? t->name : print(r, t->n); }
+const char *print_target(const routine *r, const target *t) {
+    return t->name != NULL ? t->name : print(r, t->n);
+}
 const char *shadow_target(const routine *r, const target *t) {
     if (t->shadow != NULL) return t->shadow;
     return t->name != NULL ? format("%s_b", t->name) : print_shadow(r, t->n);
@@ -193,7 +239,7 @@ const char *shadow_target(const routine *r, const target *t) {
 
 typedef struct builder {
     routine *r;
-    list *to; /* the steps so far of where it stands */
+    list *to;         /* the steps so far of where it stands */
     const char *next; /* where `continue` leads to; NULL: to the head of the loop */
 } builder;
 
@@ -204,7 +250,9 @@ static step *add_step(builder *b, step_kind kind) {
     return s;
 }
 
-static target place(const routine *r, const node *n) { return (target){n, NULL, n->type, cell_at(r, n), NULL}; }
+static target place(const routine *r, const node *n) {
+    return (target){n, NULL, n->type, cell_at(r, n), NULL};
+}
 
 static void pure(builder *b, const node *n);
 
@@ -229,7 +277,8 @@ static void call_step(builder *b, const node *n, version *v) {
         const node *const e = n->child[i];
         pure(b, e);
         argument *const g = arena_get(sizeof *g);
-        const decl *const p = i - 1 < v->function->parameters.n ? v->function->parameters.at[i - 1] : NULL;
+        const decl *const p =
+            i - 1 < v->function->parameters.n ? v->function->parameters.at[i - 1] : NULL;
         if (p == NULL) {
             refuse(r, n, "it has any number of arguments");
             return;
@@ -238,7 +287,8 @@ static void call_step(builder *b, const node *n, version *v) {
         *g = (argument){.n = e, .type = p->type, .holds = c != NULL && holds_variables(c)};
         /* a number is as it was when it went in: so it is a variable that nothing changes meanwhile */
         const bool has_shadow = !g->holds || step_is_active(r, e);
-        if (p->type->kind == TYPE_REAL && (!is_plain_local(r, e) || !has_shadow) && (g->holds || e->kind != NODE_NUMBER)) {
+        if (p->type->kind == TYPE_REAL && (!is_plain_local(r, e) || !has_shadow) &&
+            (g->holds || e->kind != NODE_NUMBER)) {
             const target t = new_name(r, p->type, g->holds ? c : NULL);
             step *const s = add_step(b, STEP_ASSIGN);
             s->to = t, s->e = e;
@@ -259,20 +309,23 @@ static bool is_assigned_memory(const node *n) {
     if (n->kind != NODE_CALL || known_call(n)->kind != KNOWN_MEMORY) return false;
     const node *p = n->parent;
     while (p != NULL && (p->kind == NODE_PAREN || p->kind == NODE_CAST)) p = p->parent;
-    return p != NULL && ((p->kind == NODE_ASSIGN && same(p->op, "=")) || p->kind == NODE_DECLARE);
+    return p != NULL &&
+           ((p->kind == NODE_ASSIGN && same(p->op, "=")) || p->kind == NODE_DECLARE);
 }
 
 /* memcpy and memset of variables; false: it is not that. */
 static bool copy_step(builder *b, const node *n, known_kind k) {
     routine *const r = b->r;
-    if ((k != KNOWN_COPY && k != KNOWN_FILL) || n->children < 4 || !node_holds(r, n->child[1])) return false;
+    if ((k != KNOWN_COPY && k != KNOWN_FILL) || n->children < 4 || !node_holds(r, n->child[1]))
+        return false;
     const node *to = n->child[1], *from = n->child[2];
     while (to->kind == NODE_CAST || to->kind == NODE_PAREN) to = to->child[0];
     while (from->kind == NODE_CAST || from->kind == NODE_PAREN) from = from->child[0];
     const type *const t = leaf_type(to->type);
     const bool direct = to->type->of != NULL && leaf_type(to->type) == to->type->of;
     if (t->kind != TYPE_REAL || t->bits != 64 || !(direct || to->type->kind == TYPE_ARRAY)) {
-        refuse(r, n, "memory of structures or pointers is moved as a whole: assign its elements");
+        refuse(r, n,
+               "memory of structures or pointers is moved as a whole: assign its elements");
         return true;
     }
     if (k == KNOWN_FILL && !(from->kind == NODE_NUMBER && same(source(from), "0"))) {
@@ -282,7 +335,9 @@ static bool copy_step(builder *b, const node *n, known_kind k) {
     step *const s = add_step(b, STEP_COPY);
     s->to = (target){to, NULL, to->type, NULL, NULL};
     cell *const c = cell_at(r, to);
-    s->to.cell = to->type->kind == TYPE_ARRAY ? c : c != NULL && c->target != NULL ? real_cell(c->target) : NULL;
+    s->to.cell = to->type->kind == TYPE_ARRAY     ? c
+                 : c != NULL && c->target != NULL ? real_cell(c->target)
+                                                  : NULL;
     s->e = k == KNOWN_COPY ? from : NULL;
     s->text = print(r, n->child[3]);
     r->instead[n->number] = print(r, to);
@@ -303,7 +358,9 @@ static void branch_value(builder *b, const node *n) {
     step *const s = add_step(b, STEP_IF);
     s->e = n->child[0];
     builder yes = {r, &s->body, b->next}, no = {r, &s->other, b->next};
-    builder *const second = choice || same(n->op, "&&") ? &yes : &no, *const rest = second == &yes ? &no : &yes;
+    builder *const second = choice || same(n->op, "&&") ? &yes : &no, *const rest =
+                                                                          second == &yes ? &no
+                                                                                         : &yes;
     pure(second, n->child[1]);
     if (choice) {
         pure(rest, n->child[2]);
@@ -322,8 +379,10 @@ static void branch_value(builder *b, const node *n) {
 static void pure(builder *b, const node *n) {
     routine *const r = b->r;
     if (n == NULL || !has_effects(n)) return;
-    const bool lazy = (n->kind == NODE_BINARY && (same(n->op, "&&") || same(n->op, "||")) && has_effects(n->child[1])) ||
-                      (n->kind == NODE_CHOICE && n->children == 3 && (has_effects(n->child[1]) || has_effects(n->child[2])));
+    const bool lazy = (n->kind == NODE_BINARY && (same(n->op, "&&") || same(n->op, "||")) &&
+                       has_effects(n->child[1])) ||
+                      (n->kind == NODE_CHOICE && n->children == 3 &&
+                       (has_effects(n->child[1]) || has_effects(n->child[2])));
     if (lazy) {
         branch_value(b, n);
         return;
@@ -344,11 +403,14 @@ static void pure(builder *b, const node *n) {
         assign_to(b, &to, n->child[1], n->op);
         r->instead[n->number] = NULL;
         /* its value is that of the place, which nothing changes before it is used */
-        if (n->parent == NULL || is_expression(n->parent)) r->instead[n->number] = print(r, n->child[0]), r->place[n->number] = n->child[0];
+        if (n->parent == NULL || is_expression(n->parent))
+            r->instead[n->number] = print(r, n->child[0]), r->place[n->number] = n->child[0];
     } else if (n->kind == NODE_UNARY && (same(n->op, "++") || same(n->op, "--"))) {
         const target to = place(r, n->child[0]);
         const char *const x = print(r, n->child[0]);
-        const bool used = n->postfix && n->parent != NULL && (is_expression(n->parent) || n->parent->kind == NODE_DECLARE || n->parent->kind == NODE_RETURN);
+        const bool used = n->postfix && n->parent != NULL &&
+                          (is_expression(n->parent) || n->parent->kind == NODE_DECLARE ||
+                           n->parent->kind == NODE_RETURN);
         if (used) {
             step *const s = add_step(b, STEP_ASSIGN);
             s->to = new_name(r, n->type, to.cell);
@@ -386,7 +448,8 @@ static void pure(builder *b, const node *n) {
         if (n->type == NULL || n->type->kind == TYPE_VOID || k == KNOWN_PRINT) {
             step *const s = add_step(b, STEP_PLAIN);
             s->e = n;
-        } else name_it(b, n), r->instead[n->number] = ((step *)b->to->at[b->to->n - 1])->to.name;
+        } else
+            name_it(b, n), r->instead[n->number] = ((step *)b->to->at[b->to->n - 1])->to.name;
     }
 }
 
@@ -395,8 +458,16 @@ static const node *made_binary(routine *r, const target *to, const node *e, cons
     node *const n = arena_get(sizeof *n);
     node **const child = arena_get(2 * sizeof *child);
     node *const parent = e->parent; /* the assignment */
-    *n = (node){.kind = NODE_BINARY, .file = e->file, .begin = e->begin, .end = e->end, .type = to->type, .made = true,
-                .op = copy_text(op, strlen(op) - 1), .child = child, .children = 2, .owner = e->owner};
+    *n = (node){.kind = NODE_BINARY,
+                .file = e->file,
+                .begin = e->begin,
+                .end = e->end,
+                .type = to->type,
+                .made = true,
+                .op = copy_text(op, strlen(op) - 1),
+                .child = child,
+                .children = 2,
+                .owner = e->owner};
     child[0] = parent->child[0], child[1] = parent->child[1];
     n->number = r->v->function->nodes + 1 + parent->number;
     r->v->of_node[n->number] = to->cell;
@@ -411,8 +482,10 @@ static void assign_to(builder *b, const target *to, const node *e, const char *o
     if (same(op, "=")) {
         /* x = x + e is x += e, where x has no effects */
         const node *const sum = bare(e);
-        if (real && to->n != NULL && sum->kind == NODE_BINARY && (same(sum->op, "+") || same(sum->op, "-")) &&
-            to->type->bits == 64 && same(print(b->r, bare(sum->child[0])), print_target(b->r, to)) && !has_effects(to->n)) {
+        if (real && to->n != NULL && sum->kind == NODE_BINARY &&
+            (same(sum->op, "+") || same(sum->op, "-")) && to->type->bits == 64 &&
+            same(print(b->r, bare(sum->child[0])), print_target(b->r, to)) &&
+            !has_effects(to->n)) {
             s->add = same(sum->op, "+") ? 1 : -1;
             s->e = sum->child[1];
             s->sum = true;
@@ -423,10 +496,13 @@ static void assign_to(builder *b, const target *to, const node *e, const char *o
     else if (real && same(op, "-=")) s->add = -1;
     else if (real) s->e = made_binary(b->r, to, e, op);
     else {
-        s->text = format("%s %.*s (%s)", print_target(b->r, to), (int)strlen(op) - 1, op, print(b->r, e));
+        s->text = format("%s %.*s (%s)", print_target(b->r, to), (int)strlen(op) - 1, op,
+                         print(b->r, e));
         const node *const x = to->n != NULL ? bare(to->n) : NULL;
-        const bool whole = to->type != NULL && to->type->kind == TYPE_WHOLE && e->type != NULL && e->type->kind == TYPE_WHOLE;
-        if (whole && x != NULL && x->kind == NODE_NAME && is_plain_local(b->r, x) && uses(e, x->decl) == 0 && (*op == '+' || *op == '-'))
+        const bool whole = to->type != NULL && to->type->kind == TYPE_WHOLE &&
+                           e->type != NULL && e->type->kind == TYPE_WHOLE;
+        if (whole && x != NULL && x->kind == NODE_NAME && is_plain_local(b->r, x) &&
+            uses(e, x->decl) == 0 && (*op == '+' || *op == '-'))
             s->undo = format("%c (%s)", *op == '+' ? '-' : '+', print(b->r, e));
     }
 }
@@ -436,11 +512,15 @@ static void assign_to(builder *b, const target *to, const node *e, const char *o
 static bool assigned_in(const routine *r, const node *n, const decl *d) {
     if (n == NULL) return false;
     const bool counts = n->kind == NODE_UNARY && (same(n->op, "++") || same(n->op, "--"));
-    if ((n->kind == NODE_ASSIGN || counts) && bare(n->child[0])->kind == NODE_NAME && bare(n->child[0])->decl == d) return true;
+    if ((n->kind == NODE_ASSIGN || counts) && bare(n->child[0])->kind == NODE_NAME &&
+        bare(n->child[0])->decl == d)
+        return true;
     for (size_t i = 0; i < n->children; i++)
         if (assigned_in(r, n->child[i], d)) return true;
     for (size_t i = 0; i < n->decls.n; i++)
-        if (((decl *)n->decls.at[i])->init != NULL && assigned_in(r, ((decl *)n->decls.at[i])->init, d)) return true;
+        if (((decl *)n->decls.at[i])->init != NULL &&
+            assigned_in(r, ((decl *)n->decls.at[i])->init, d))
+            return true;
     return false;
 }
 
@@ -450,8 +530,9 @@ static bool stays(const routine *r, const node *n, const node *loop) {
         if (n->decl->kind == DECL_CONSTANT) return true;
         return is_plain_local(r, n) && !assigned_in(r, loop, n->decl);
     }
-    if (n->kind == NODE_CALL || n->kind == NODE_MEMBER || n->kind == NODE_INDEX || n->kind == NODE_ASSIGN ||
-        n->kind == NODE_STATEMENTS || (n->kind == NODE_UNARY && (same(n->op, "*") || same(n->op, "++") || same(n->op, "--"))))
+    if (n->kind == NODE_CALL || n->kind == NODE_MEMBER || n->kind == NODE_INDEX ||
+        n->kind == NODE_ASSIGN || n->kind == NODE_STATEMENTS ||
+        (n->kind == NODE_UNARY && (same(n->op, "*") || same(n->op, "++") || same(n->op, "--"))))
         return false;
     for (size_t i = 0; i < n->children; i++)
         if (!stays(r, n->child[i], loop)) return false;
@@ -470,31 +551,41 @@ static const char *const comparisons[] = {"<", "<=", ">", ">="};
 
 /* for (i = from; i < bound; i += by), if it is one. */
 static bool is_counted(routine *r, const node *n, step *s, const decl **by_what) {
-    const node *const init = n->child[0], *const cond = n->child[1] != NULL ? bare(n->child[1]) : NULL,
-               *const by = n->child[2] != NULL ? bare(n->child[2]) : NULL, *const body = n->child[3];
+    const node *const init = n->child[0],
+                      *const cond = n->child[1] != NULL ? bare(n->child[1]) : NULL,
+                      *const by = n->child[2] != NULL ? bare(n->child[2]) : NULL,
+                      *const body = n->child[3];
     const decl *d = NULL;
     if (init == NULL || cond == NULL || by == NULL || jumps(body)) return false;
-    if (init->kind == NODE_ASSIGN && same(init->op, "=") && bare(init->child[0])->kind == NODE_NAME) {
+    if (init->kind == NODE_ASSIGN && same(init->op, "=") &&
+        bare(init->child[0])->kind == NODE_NAME) {
         d = bare(init->child[0])->decl;
         s->from = init->child[1];
     } else if (init->kind == NODE_DECLARE && init->decls.n == 1) {
         d = init->decls.at[0];
         s->from = d->init;
     }
-    if (d == NULL || s->from == NULL || d->type->kind != TYPE_WHOLE || d->owner == NULL || d->is_static) return false;
+    if (d == NULL || s->from == NULL || d->type->kind != TYPE_WHOLE || d->owner == NULL ||
+        d->is_static)
+        return false;
     cell *const c = cell_of(r->a, r->v, d);
     if (c == NULL || c->addressed || assigned_in(r, body, d)) return false;
     bool compares = false;
-    for (size_t i = 0; i < sizeof comparisons / sizeof *comparisons; i++) compares |= cond->kind == NODE_BINARY && same(cond->op, comparisons[i]);
-    if (!compares || bare(cond->child[0])->kind != NODE_NAME || bare(cond->child[0])->decl != d) return false;
+    for (size_t i = 0; i < sizeof comparisons / sizeof *comparisons; i++)
+        compares |= cond->kind == NODE_BINARY && same(cond->op, comparisons[i]);
+    if (!compares || bare(cond->child[0])->kind != NODE_NAME || bare(cond->child[0])->decl != d)
+        return false;
     s->bound = cond->child[1];
     s->compare = cond->op;
-    if (by->kind == NODE_UNARY && bare(by->child[0])->kind == NODE_NAME && bare(by->child[0])->decl == d)
+    if (by->kind == NODE_UNARY && bare(by->child[0])->kind == NODE_NAME &&
+        bare(by->child[0])->decl == d)
         s->by = same(by->op, "++") ? 1 : same(by->op, "--") ? -1 : 0;
-    else if (by->kind == NODE_ASSIGN && bare(by->child[0])->kind == NODE_NAME && bare(by->child[0])->decl == d &&
-             by->child[1]->kind == NODE_NUMBER && (same(by->op, "+=") || same(by->op, "-="))) {
+    else if (by->kind == NODE_ASSIGN && bare(by->child[0])->kind == NODE_NAME &&
+             bare(by->child[0])->decl == d && by->child[1]->kind == NODE_NUMBER &&
+             (same(by->op, "+=") || same(by->op, "-="))) {
         long k = 0;
-        for (const char *q = source(by->child[1]); *q >= '0' && *q <= '9'; q++) k = 10 * k + (*q - '0');
+        for (const char *q = source(by->child[1]); *q >= '0' && *q <= '9'; q++)
+            k = 10 * k + (*q - '0');
         s->by = same(by->op, "+=") ? k : -k;
     }
     if (s->by == 0 || (s->by > 0) != (*s->compare == '<')) return false;
@@ -525,7 +616,8 @@ static void declare_locals(builder *b, const node *n) {
 }
 
 /* The elements of an initialiser, one by one, behind what made the whole 0. */
-static void initialise_list(builder *b, const node *n, const type *t, cell *c, const char *name, const char *shadow) {
+static void initialise_list(builder *b, const node *n, const type *t, cell *c, const char *name,
+                            const char *shadow) {
     routine *const r = b->r;
     size_t k = 0;
     for (size_t i = 0; i < n->children; i++) {
@@ -553,13 +645,15 @@ static void initialise_list(builder *b, const node *n, const type *t, cell *c, c
         }
         if (of == NULL) return;
         const char *const element = f != NULL ? format(".%s", f->name) : format("[%zu]", k++);
-        const char *const x = format("%s%s", name, element), *const y = format("%s%s", shadow, element);
+        const char *const x = format("%s%s", name, element), *const y = format("%s%s", shadow,
+                                                                               element);
         cell *const own = f != NULL ? cell_of(r->a, r->v, f) : c;
         if (e->kind == NODE_LIST) {
             initialise_list(b, e, of, own, x, y);
             continue;
         }
-        if (of->kind == TYPE_ARRAY || (of->kind == TYPE_RECORD && (e->type == NULL || e->type->kind != TYPE_RECORD))) {
+        if (of->kind == TYPE_ARRAY ||
+            (of->kind == TYPE_RECORD && (e->type == NULL || e->type->kind != TYPE_RECORD))) {
             refuse(r, e, "an initialiser without all of its braces");
             return;
         }
@@ -575,7 +669,8 @@ static void initialise_local(builder *b, const decl *d) {
     cell *const c = cell_of(r->a, r->v, d);
     const target t = {NULL, name, d->type, c, NULL};
     if (d->is_static) {
-        if (c != NULL && holds_variables(c)) refuse(r, d->group, "a static variable that depends on the inputs");
+        if (c != NULL && holds_variables(c))
+            refuse(r, d->group, "a static variable that depends on the inputs");
         return;
     }
     if (d->type->kind == TYPE_ARRAY && d->type->count < 0) {
@@ -590,12 +685,14 @@ static void initialise_local(builder *b, const decl *d) {
         s->to = t;
         for (size_t i = 0; i < d->group->children; i++) {
             const node *const size = d->group->child[i];
-            if (f->text + size->begin > open && size->end <= d->end && s->text == NULL) s->text = print(r, size), s->e = size;
+            if (f->text + size->begin > open && size->end <= d->end && s->text == NULL)
+                s->text = print(r, size), s->e = size;
         }
         return;
     }
     if (d->init == NULL) return;
-    if (d->type->kind == TYPE_ARRAY || (d->type->kind == TYPE_RECORD && d->init->kind == NODE_LIST)) {
+    if (d->type->kind == TYPE_ARRAY ||
+        (d->type->kind == TYPE_RECORD && d->init->kind == NODE_LIST)) {
         if (is_kept(r, d)) return; /* it keeps its initialiser */
         if (d->init->kind != NODE_LIST) {
             refuse(r, d->group, "an array that a string initialises");
@@ -625,7 +722,8 @@ static void loop_step(builder *b, const node *n) {
         const decl *d;
         if (is_counted(b->r, n, &counted, &d)) {
             const node *const body_of = b->r->v->function->body;
-            counted.everywhere = n->child[0]->kind == NODE_ASSIGN && uses(body_of, d) != uses_in_loops(b->r, body_of, d);
+            counted.everywhere = n->child[0]->kind == NODE_ASSIGN &&
+                                 uses(body_of, d) != uses_in_loops(b->r, body_of, d);
             step *const s = add_step(b, STEP_COUNTED);
             *s = counted;
             builder body = {b->r, &s->body, NULL};
@@ -638,7 +736,9 @@ static void loop_step(builder *b, const node *n) {
     builder body = {b->r, &s->body, NULL};
     s->at_end = n->kind == NODE_DO;
     s->e = n->kind == NODE_FOR || n->kind == NODE_DO ? n->child[1] : n->child[0];
-    statement(&body, n->kind == NODE_FOR ? n->child[3] : n->kind == NODE_DO ? n->child[0] : n->child[1]);
+    statement(&body, n->kind == NODE_FOR  ? n->child[3]
+                     : n->kind == NODE_DO ? n->child[0]
+                                          : n->child[1]);
     if (n->kind == NODE_FOR && n->child[2] != NULL) statement(&body, n->child[2]);
 }
 
@@ -650,7 +750,8 @@ static void statement(builder *b, const node *n) {
         if (e->kind == NODE_BINARY && same(e->op, ",")) {
             statement(b, e->child[0]);
             statement(b, e->child[1]);
-        } else if (e->kind == NODE_CAST && e->type->kind == TYPE_VOID) statement(b, e->child[0]);
+        } else if (e->kind == NODE_CAST && e->type->kind == TYPE_VOID)
+            statement(b, e->child[0]);
         else if (has_effects(e)) pure(b, e);
         return;
     }
@@ -658,12 +759,19 @@ static void statement(builder *b, const node *n) {
     case NODE_BLOCK:
         for (size_t i = 0; i < n->children; i++) statement(b, n->child[i]);
         break;
-    case NODE_DECLARE: declare_locals(b, n); break;
-    case NODE_IF: if_step(b, n); break;
+    case NODE_DECLARE:
+        declare_locals(b, n);
+        break;
+    case NODE_IF:
+        if_step(b, n);
+        break;
     case NODE_FOR:
     case NODE_WHILE:
-    case NODE_DO: loop_step(b, n); break;
-    default: refuse(b->r, n, "a statement that is not known");
+    case NODE_DO:
+        loop_step(b, n);
+        break;
+    default:
+        refuse(b->r, n, "a statement that is not known");
     }
 }
 
@@ -679,7 +787,9 @@ static stretch *piece(routine *r) {
     stretch *const last = r->stretches.n != 0 ? r->stretches.at[r->stretches.n - 1] : NULL;
     return last != NULL && last->text == NULL ? last : new_stretch(r, NULL);
 }
-static builder here(routine *r, const char *next) { return (builder){r, &piece(r)->steps, next}; }
+static builder here(routine *r, const char *next) {
+    return (builder){r, &piece(r)->steps, next};
+}
 
 static void flow(routine *r, const node *n, const char *next);
 
@@ -691,7 +801,9 @@ static void flow_condition(routine *r, const node *cond, const char *how) {
 
 static void flow_loop(routine *r, const node *n) {
     const node *const cond = n->kind == NODE_WHILE ? n->child[0] : n->child[1];
-    const node *const body = n->kind == NODE_FOR ? n->child[3] : n->kind == NODE_DO ? n->child[0] : n->child[1];
+    const node *const body = n->kind == NODE_FOR  ? n->child[3]
+                             : n->kind == NODE_DO ? n->child[0]
+                                                  : n->child[1];
     const char *const next = n->kind == NODE_WHILE ? NULL : format("wgc_next_%u", ++r->own);
     if (n->kind == NODE_FOR && n->child[0] != NULL) {
         builder b = here(r, NULL);
@@ -713,7 +825,8 @@ static void flow_return(routine *r, const node *n) {
     if (n->children != 0 && r->v->function->type->of->kind != TYPE_VOID) {
         builder b = here(r, NULL);
         pure(&b, n->child[0]);
-        const target t = {NULL, "wgc_result", r->v->function->type->of, r->v->result != NULL ? real_cell(r->v->result) : NULL, NULL};
+        const target t = {NULL, "wgc_result", r->v->function->type->of,
+                          r->v->result != NULL ? real_cell(r->v->result) : NULL, NULL};
         assign_to(&b, &t, n->child[0], "=");
     }
 }
@@ -740,7 +853,9 @@ static void flow(routine *r, const node *n, const char *next) {
         break;
     case NODE_FOR:
     case NODE_WHILE:
-    case NODE_DO: flow_loop(r, n); break;
+    case NODE_DO:
+        flow_loop(r, n);
+        break;
     case NODE_SWITCH:
         flow_condition(r, n->child[0], "switch (%s) {");
         flow(r, n->child[1], next);
@@ -757,18 +872,26 @@ static void flow(routine *r, const node *n, const char *next) {
     case NODE_LABEL: {
         const tokens *const t = &n->file->tokens;
         const token *const name = &t->at[token_from(t, n->begin)];
-        new_stretch(r, format("%s:;", copy_text(n->file->text + name->begin, name->end - name->begin)));
+        new_stretch(
+            r, format("%s:;", copy_text(n->file->text + name->begin, name->end - name->begin)));
         flow(r, n->child[n->children - 1], next);
         break;
     }
-    case NODE_BREAK: new_stretch(r, "break;"); break;
-    case NODE_CONTINUE: new_stretch(r, next != NULL ? format("goto %s;", next) : "continue;"); break;
-    case NODE_GOTO: new_stretch(r, format("%s;", source(n))); break;
+    case NODE_BREAK:
+        new_stretch(r, "break;");
+        break;
+    case NODE_CONTINUE:
+        new_stretch(r, next != NULL ? format("goto %s;", next) : "continue;");
+        break;
+    case NODE_GOTO:
+        new_stretch(r, format("%s;", source(n)));
+        break;
     case NODE_RETURN:
         flow_return(r, n);
         new_stretch(r, "goto wgc_end;");
         break;
-    default: refuse(r, n, "a statement that is not known");
+    default:
+        refuse(r, n, "a statement that is not known");
     }
 }
 
@@ -781,8 +904,12 @@ routine *steps_of(analysis *a, version *v) {
     r->instead = arena_get(2 * (f->nodes + 1) * sizeof *r->instead);
     for (size_t i = 0; i < f->parameters.n; i++) {
         const decl *const p = f->parameters.at[i];
-        if (leaf_type(p->type)->kind == TYPE_FUNCTION && v->of_decl[p->index] != NULL && holds_variables(v->of_decl[p->index])) {
-            error_at(place_in(p->file, p->at), "'%s' is a pointer to functions with variables, which cannot be turned round", p->name);
+        if (leaf_type(p->type)->kind == TYPE_FUNCTION && v->of_decl[p->index] != NULL &&
+            holds_variables(v->of_decl[p->index])) {
+            error_at(
+                place_in(p->file, p->at),
+                "'%s' is a pointer to functions with variables, which cannot be turned round",
+                p->name);
             r->refused = true;
         }
         add_parameter(r, p);
@@ -793,11 +920,17 @@ routine *steps_of(analysis *a, version *v) {
     const size_t n = body->children;
     const bool last = n != 0 && body->child[n - 1]->kind == NODE_RETURN;
     if (v->result != NULL && holds_variables(v->result) && f->type->of->kind != TYPE_REAL) {
-        error_at(place_in(f->file, f->at), "'%s' returns a structure or pointer of variables, which cannot be turned round: give it as an argument", f->name);
+        error_at(
+            place_in(f->file, f->at),
+            "'%s' returns a structure or pointer of variables, which cannot be turned round: give it as an argument",
+            f->name);
         r->refused = true;
     }
     if (f->file != a->root->function->file && f->file->given) {
-        error_at(place_in(f->file, f->at), "'%s' stands in another file than '%s': an adjoint without a tape is of one file", f->name, a->root->function->name);
+        error_at(
+            place_in(f->file, f->at),
+            "'%s' stands in another file than '%s': an adjoint without a tape is of one file",
+            f->name, a->root->function->name);
         r->refused = true;
     }
     for (size_t i = 0; i < n - last; i++) r->jumps |= jumps(body->child[i]);

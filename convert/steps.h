@@ -11,15 +11,15 @@
 #include "convert/activity.h"
 
 typedef enum step_kind {
-    STEP_ASSIGN,  /* to = e;  to += e, to -= e: `add` is 1, -1 */
-    STEP_CALL,    /* of a version with variables; its result, if it has one, is `to` */
-    STEP_PLAIN,   /* what only runs forwards, as printf */
-    STEP_ARRAY,   /* memory for an array whose size is known when it runs; `text`: how many elements */
-    STEP_CLEAR,   /* an array or structure is 0, before what its initialiser gives */
-    STEP_COPY,    /* memcpy(to, e, text bytes) of variables; without e: memset to 0 */
+    STEP_ASSIGN, /* to = e;  to += e, to -= e: `add` is 1, -1 */
+    STEP_CALL,   /* of a version with variables; its result, if it has one, is `to` */
+    STEP_PLAIN,  /* what only runs forwards, as printf */
+    STEP_ARRAY, /* memory for an array whose size is known when it runs; `text`: how many elements */
+    STEP_CLEAR, /* an array or structure is 0, before what its initialiser gives */
+    STEP_COPY,  /* memcpy(to, e, text bytes) of variables; without e: memset to 0 */
     STEP_IF,
     STEP_COUNTED, /* for (to = from; to < e; to += by), whose bounds and `to` the body does not change */
-    STEP_LOOP     /* while (e) body; with `at_end`: do body while (e) */
+    STEP_LOOP /* while (e) body; with `at_end`: do body while (e) */
 } step_kind;
 
 /* What is assigned to: an expression of the source, or a name of our own. */
@@ -38,7 +38,7 @@ struct step {
     const node *e;
     const char *text; /* instead of e: what is assigned as it stands */
     int add;
-    bool sum;         /* it stands as to = to + e in the source */
+    bool sum; /* it stands as to = to + e in the source */
     version *callee;
     const node *call;
     list args;        /* of a call: struct argument */
@@ -48,11 +48,12 @@ struct step {
     const node *from, *bound;
     const char *compare;
     long by;
-    bool everywhere;  /* the variable is used outside of the loop, too */
+    bool everywhere; /* the variable is used outside of the loop, too */
     /* what is known at the end */
-    bool push;        /* its old value is kept */
-    const char *undo; /* instead: what is taken from a whole number to have the old one, as in i++ */
-    bool again;       /* computed again, backwards */
+    bool push; /* its old value is kept */
+    const char
+        *undo;  /* instead: what is taken from a whole number to have the old one, as in i++ */
+    bool again; /* computed again, backwards */
 };
 
 /* What is passed: an expression, or a name, with its shadow. */
@@ -67,18 +68,18 @@ typedef struct argument {
 typedef struct stretch {
     const char *text; /* NULL: a piece */
     list steps;
-    unsigned number;  /* of the piece, from 1 on */
+    unsigned number; /* of the piece, from 1 on */
 } stretch;
 
 /* A local variable of the functions that are written. */
 typedef struct variable {
-    const decl *d;    /* NULL: one of our own */
+    const decl *d; /* NULL: one of our own */
     const char *name;
     const type *type;
     cell *cell;
-    bool holds;       /* it has a shadow */
-    bool framed;      /* it has an address: it stands in the frame, which both ways share */
-    bool again;       /* computed again where it is needed */
+    bool holds;  /* it has a shadow */
+    bool framed; /* it has an address: it stands in the frame, which both ways share */
+    bool again;  /* computed again where it is needed */
 } variable;
 
 typedef struct routine {
@@ -87,10 +88,11 @@ typedef struct routine {
     list stretches;       /* stretch */
     list variables;       /* variable */
     const char **instead; /* by number of a node: the name of its result */
-    const node **place;   /* by number of a node: the place whose value it is, where that is its name */
-    table *names;         /* of local variables, by number of the decl */
+    const node *
+        *place;   /* by number of a node: the place whose value it is, where that is its name */
+    table *names; /* of local variables, by number of the decl */
     bool jumps;
-    unsigned own;         /* names of our own so far */
+    unsigned own; /* names of our own so far */
     bool refused;
 } routine;
 
@@ -100,8 +102,8 @@ routine *steps_of(analysis *a, version *v);
 bool step_is_active(const routine *r, const node *n); /* a number that is a variable */
 bool node_holds(const routine *r, const node *n);
 cell *cell_at(const routine *r, const node *n);
-const char *print(const routine *r, const node *n);          /* as C, with names for results */
-const char *print_shadow(const routine *r, const node *n);   /* of a place or pointer */
+const char *print(const routine *r, const node *n);        /* as C, with names for results */
+const char *print_shadow(const routine *r, const node *n); /* of a place or pointer */
 const char *print_target(const routine *r, const target *t);
 const char *shadow_target(const routine *r, const target *t);
 

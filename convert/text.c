@@ -106,7 +106,7 @@ struct table {
     struct entry {
         const char *key;
         void *value;
-    } *at;
+    } * at;
     size_t n, room; /* a power of two, or 0 */
 };
 table *table_new(void) { return arena_get(sizeof(table)); }
@@ -138,7 +138,9 @@ void table_set(table *t, const char *key, void *value) {
     e->value = value;
 }
 
-bool starts_with(const char *s, const char *with) { return strncmp(s, with, strlen(with)) == 0; }
+bool starts_with(const char *s, const char *with) {
+    return strncmp(s, with, strlen(with)) == 0;
+}
 bool same(const char *a, const char *b) { return strcmp(a, b) == 0; }
 
 static size_t errors;

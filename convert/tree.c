@@ -10,7 +10,9 @@ const char *place_in(const file *f, size_t offset) {
     return format("%s:%zu", f->name, line);
 }
 const char *place_of(const node *n) { return place_in(n->file, n->begin); }
-const char *source(const node *n) { return copy_text(n->file->text + n->begin, n->end - n->begin); }
+const char *source(const node *n) {
+    return copy_text(n->file->text + n->begin, n->end - n->begin);
+}
 bool is_expression(const node *n) { return n->kind <= NODE_OPAQUE; }
 
 const node *bare(const node *n) {

@@ -18,7 +18,7 @@ typedef struct invocation {
     const char *name;
     bool with_arguments, of_system;
     const struct macro *macro; /* its definition, if it is known */
-    bool variables; /* what it stands for has variables, calls or statements */
+    bool variables;            /* what it stands for has variables, calls or statements */
 } invocation;
 
 /* A file that another one includes: where the directive begins. */
@@ -28,8 +28,8 @@ typedef struct inclusion {
 } inclusion;
 
 struct file {
-    const char *name;  /* as it was given, or found */
-    const char *text;  /* with the macros expanded that had to be */
+    const char *name; /* as it was given, or found */
+    const char *text; /* with the macros expanded that had to be */
     size_t n;
     tokens tokens;
     bool of_system;
@@ -55,9 +55,9 @@ typedef enum type_kind {
 
 struct type {
     type_kind kind;
-    unsigned bits;        /* of a TYPE_REAL: 32, 64; 80: long double */
-    const type *of;       /* of pointers and arrays; what a function gives */
-    long long count;      /* of an array; -1: not known when compiled */
+    unsigned bits;   /* of a TYPE_REAL: 32, 64; 80: long double */
+    const type *of;  /* of pointers and arrays; what a function gives */
+    long long count; /* of an array; -1: not known when compiled */
     record *record;
     const type **parameter; /* of a function */
     size_t parameters;
@@ -89,22 +89,24 @@ struct decl {
     decl_kind kind;
     const char *name, *usr;
     const type *type;
-    file *file;              /* of the definition, or of the first declaration */
-    size_t begin, end, at;   /* of the definition; where its name is */
+    file *file;            /* of the definition, or of the first declaration */
+    size_t begin, end, at; /* of the definition; where its name is */
     bool is_static, is_extern, is_global, defined, of_system, is_inline, redeclared;
     node *init;              /* of a variable */
     node *body;              /* of a function */
     node *group;             /* the statement that declares a local variable */
     list parameters, locals; /* of a function: decl */
-    list names;              /* of a function, or a global's initialiser: functions and globals that it names */
-    bool looked_at, changed; /* a function: for what it changes; a static local: it may be written to */
-    bool reached;            /* from the function that is converted */
-    record *record;          /* of a field: whose; of DECL_RECORD */
-    decl *owner;             /* of a parameter or local variable: the function */
-    unsigned number;         /* of all decls */
-    unsigned order;          /* at the top of a file: as they come in the whole text */
-    size_t index;            /* among parameters and locals of its function */
-    size_t nodes;            /* of a function: their number */
+    list
+        names; /* of a function, or a global's initialiser: functions and globals that it names */
+    bool looked_at,
+        changed;     /* a function: for what it changes; a static local: it may be written to */
+    bool reached;    /* from the function that is converted */
+    record *record;  /* of a field: whose; of DECL_RECORD */
+    decl *owner;     /* of a parameter or local variable: the function */
+    unsigned number; /* of all decls */
+    unsigned order;  /* at the top of a file: as they come in the whole text */
+    size_t index;    /* among parameters and locals of its function */
+    size_t nodes;    /* of a function: their number */
 };
 
 typedef enum node_kind {
@@ -124,9 +126,9 @@ typedef enum node_kind {
     NODE_COMPOUND, /* a compound literal; child 0 is its list */
     NODE_LIST,     /* an initialiser { .. } */
     NODE_DESIGNATED,
-    NODE_SIZEOF,   /* child 0 if of an expression; `of` is the type otherwise */
+    NODE_SIZEOF,     /* child 0 if of an expression; `of` is the type otherwise */
     NODE_STATEMENTS, /* ({ .. }) */
-    NODE_OPAQUE,   /* what is left as it stands: a macro, what is not known */
+    NODE_OPAQUE,     /* what is left as it stands: a macro, what is not known */
     /* statements */
     NODE_BLOCK,
     NODE_DECLARE, /* `decls` */
@@ -153,15 +155,16 @@ struct node {
     const type *type; /* of an expression */
     const char *op;   /* "+", "+=", "sizeof", .. */
     bool postfix, arrow, by_macro;
-    bool made;        /* of x *= e: x * e, which does not stand in the source */
-    decl *decl;      /* NAME, MEMBER, DESIGNATED */
-    const type *of;  /* CAST, SIZEOF of a type, COMPOUND */
-    size_t type_end; /* of those: where the type's name ends (it begins behind the parenthesis) */
+    bool made;      /* of x *= e: x * e, which does not stand in the source */
+    decl *decl;     /* NAME, MEMBER, DESIGNATED */
+    const type *of; /* CAST, SIZEOF of a type, COMPOUND */
+    size_t
+        type_end; /* of those: where the type's name ends (it begins behind the parenthesis) */
     node **child;
     size_t children;
     node *parent;
-    decl *owner;  /* the function */
-    list decls;   /* DECLARE */
+    decl *owner;   /* the function */
+    list decls;    /* DECLARE */
     size_t number; /* in its function */
 };
 
@@ -170,7 +173,7 @@ typedef struct program {
     list functions; /* decl, those defined in files that are not of the system */
     list globals;   /* decl */
     list records;
-    list typedefs;  /* decl */
+    list typedefs;       /* decl */
     size_t decls, nodes; /* nodes: of initialisers of globals */
     unsigned order;
     table *by_usr;
@@ -181,9 +184,9 @@ const char *place_in(const file *f, size_t offset);
 const char *place_of(const node *n);
 const char *source(const node *n); /* its text */
 bool is_expression(const node *n);
-const node *bare(const node *n); /* without parentheses */
+const node *bare(const node *n);      /* without parentheses */
 const type *leaf_type(const type *t); /* what pointers and arrays lead to */
-bool is_constant(const type *t); /* it, or the elements of an array, are const */
+bool is_constant(const type *t);      /* it, or the elements of an array, are const */
 decl *function_named(const program *p, const char *name);
 
 #endif

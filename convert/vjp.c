@@ -8,7 +8,8 @@
 static const char *shadow_of(const type *t, const char *name) {
     const char *s = declared_as(t, format("%s_b", name));
     text to = {NULL, 0, 0};
-    for (const char *p; (p = strstr(s, "const ")) != NULL; s = p + 6) put_n(&to, s, (size_t)(p - s));
+    for (const char *p; (p = strstr(s, "const ")) != NULL; s = p + 6)
+        put_n(&to, s, (size_t)(p - s));
     put(&to, s);
     return text_of(&to);
 }
@@ -19,7 +20,9 @@ static const char *own_copy(const type *t, const char *name) {
 }
 
 static void obtain(text *to, const char *into, const char *n, const char *indent) {
-    putf(to, "%s%s = wgc_obtain(wgc_held, %s, sizeof *%s);\n%sif (%s == NULL) return WG_ENOMEM;\n", indent, into, n, into, indent, into);
+    putf(to,
+         "%s%s = wgc_obtain(wgc_held, %s, sizeof *%s);\n%sif (%s == NULL) return WG_ENOMEM;\n",
+         indent, into, n, into, indent, into);
 }
 
 /* Fields that are pointers: as many elements as the arguments say, copied, and their shadows. */
@@ -29,13 +32,19 @@ static void make_fields(const writer *w, const decl *p, const record *r, text *t
         const decl *const f = r->fields.at[i];
         if (!is_held_pointer(w, f)) continue;
         const char *const n = elements_of(w, p, f), *const at = pointer ? "[wgc_i]." : ".";
-        const char *const x = format("%s%s%s", p->name, at, f->name), *const b = format("%s_b%s%s", p->name, at, f->name);
-        if (pointer) putf(to, "        for (size_t wgc_i = 0; wgc_from->%s != NULL && wgc_i < %s; wgc_i++)", p->name, elements_of(w, p, NULL));
+        const char *const x = format("%s%s%s", p->name, at, f->name), *const b = format(
+                                                                          "%s_b%s%s", p->name,
+                                                                          at, f->name);
+        if (pointer)
+            putf(to,
+                 "        for (size_t wgc_i = 0; wgc_from->%s != NULL && wgc_i < %s; wgc_i++)",
+                 p->name, elements_of(w, p, NULL));
         else put(to, "       ");
         putf(to, " if (%s != 0) {\n            %s;\n", n, declared_as(f->type, "wgc_given"));
         putf(to, "            wgc_given = wgc_from->%s;\n", x);
         obtain(to, x, n, "            ");
-        putf(to, "            if (wgc_given != NULL) memcpy(%s, wgc_given, %s * sizeof *%s);\n", x, n, x);
+        putf(to, "            if (wgc_given != NULL) memcpy(%s, wgc_given, %s * sizeof *%s);\n",
+             x, n, x);
         obtain(to, b, n, "            ");
         put(to, "        }\n");
     }
@@ -55,13 +64,15 @@ static void make(const writer *w, const decl *p, text *to) {
         return;
     }
     bool single;
-    const bool named = declared_dimension(p) != NULL || reached_elements(w, p, NULL, &single) != NULL;
+    const bool named =
+        declared_dimension(p) != NULL || reached_elements(w, p, NULL, &single) != NULL;
     const char *const n = elements_of(w, p, NULL);
     putf(to, "    %s = NULL;\n    %s = NULL;\n", own_copy(p->type, x), shadow_of(p->type, x));
     if (named) put(to, "    {\n");
     else putf(to, "    if (wgc_from->%s != NULL) {\n", x);
     obtain(to, x, n, "        ");
-    putf(to, "        if (wgc_from->%s != NULL) memcpy(%s, wgc_from->%s, (%s) * sizeof *%s);\n", x, x, x, n, x);
+    putf(to, "        if (wgc_from->%s != NULL) memcpy(%s, wgc_from->%s, (%s) * sizeof *%s);\n",
+         x, x, x, n, x);
     obtain(to, format("%s_b", x), n, "        ");
     if (t->kind == TYPE_RECORD) make_fields(w, p, t->record, to);
     put(to, "    }\n");
@@ -81,9 +92,11 @@ static const char *path(const selection *s, bool shadow) {
 
 static const char *element_path(const selection *s, bool shadow) {
     const char *const q = path(s, shadow);
-    if (s->ranges == 0 && s->type->kind == TYPE_ARRAY) return format("((double *)%s)[wgc_k]", q);
+    if (s->ranges == 0 && s->type->kind == TYPE_ARRAY)
+        return format("((double *)%s)[wgc_k]", q);
     if (s->ranges == 0 && s->type->kind == TYPE_POINTER) return format("*%s", q);
-    if (selection_is_flat(s)) return format("((double *)%s)[wgc_k0]", copy_text(q, (size_t)(strchr(q, '[') - q)));
+    if (selection_is_flat(s))
+        return format("((double *)%s)[wgc_k0]", copy_text(q, (size_t)(strchr(q, '[') - q)));
     return q;
 }
 
@@ -97,7 +110,9 @@ static void each(const list *l, bool shadow, const char *how, text *to) {
         if (s->ranges == 0 && s->type->kind == TYPE_ARRAY)
             putf(to, " for (size_t wgc_k = 0; wgc_k < %s; wgc_k++)", count_of_selection(s));
         for (size_t i = 0; i < s->ranges; i++)
-            putf(to, " for (size_t wgc_k%zu = (size_t)(%s); wgc_k%zu < (size_t)(%s); wgc_k%zu++)", i, s->from[i], i, s->end[i], i);
+            putf(to,
+                 " for (size_t wgc_k%zu = (size_t)(%s); wgc_k%zu < (size_t)(%s); wgc_k%zu++)",
+                 i, s->from[i], i, s->end[i], i);
         put(to, " {");
         for (size_t i = 0; i < n; i++) {
             put(to, " ");
@@ -109,31 +124,37 @@ static void each(const list *l, bool shadow, const char *how, text *to) {
 }
 
 static const char *prototype(const writer *w) {
-    return format("wg_status %s_vjp(size_t wgc_n, const double *wgc_x, size_t wgc_m, double *wgc_y,\n"
-                  "    const double *wgc_w, double *wgc_g, const %s *wgc_from)",
-                  w->a->root->name, arguments_name(w));
+    return format(
+        "wg_status %s_vjp(size_t wgc_n, const double *wgc_x, size_t wgc_m, double *wgc_y,\n"
+        "    const double *wgc_w, double *wgc_g, const %s *wgc_from)",
+        w->a->root->name, arguments_name(w));
 }
 
 const char *vjp_declaration(writer *w) {
     text to = {NULL, 0, 0};
     put(&to, arguments_declaration(w));
-    putf(&to,
-         "\n/* %s_vjp - y = f(x) and g = J'w, without a tape.\n * Shapes: x and g of n, y and w of m.\n"
-         " * Errors: WG_ENULL, WG_ESHAPE, WG_ENOMEM; then y and g are of no use. */\n%s;\n",
-         w->a->root->name, prototype(w));
+    putf(
+        &to,
+        "\n/* %s_vjp - y = f(x) and g = J'w, without a tape.\n * Shapes: x and g of n, y and w of m.\n"
+        " * Errors: WG_ENULL, WG_ESHAPE, WG_ENOMEM; then y and g are of no use. */\n%s;\n",
+        w->a->root->name, prototype(w));
     return text_of(&to);
 }
 
 const char *vjp_header(writer *w) {
-    if (cannot_make(w) != NULL) return "/* There is no function for drivers: an argument is of a type that is not copied by itself. */\n";
-    return in_header(w) ? vjp_declaration(w) : "/* What there is is declared where the types of its arguments are: in the source. */\n";
+    if (cannot_make(w) != NULL)
+        return "/* There is no function for drivers: an argument is of a type that is not copied by itself. */\n";
+    return in_header(w)
+               ? vjp_declaration(w)
+               : "/* What there is is declared where the types of its arguments are: in the source. */\n";
 }
 
 static bool has_pointers_to_pointers(const writer *w) {
     const decl *const f = w->a->root->function;
     for (size_t i = 0; i < f->parameters.n; i++) {
         const decl *const p = f->parameters.at[i];
-        if (root_holds(w, p) && pointed(p) != NULL && pointed(p)->kind == TYPE_POINTER) return true;
+        if (root_holds(w, p) && pointed(p) != NULL && pointed(p)->kind == TYPE_POINTER)
+            return true;
     }
     return false;
 }
@@ -141,13 +162,17 @@ static bool has_pointers_to_pointers(const writer *w) {
 const char *vjp_definition(writer *w) {
     const version *const v = w->a->root;
     const decl *const f = v->function;
-    text to = {NULL, 0, 0}, body = {NULL, 0, 0}, args = {NULL, 0, 0}, fore = {NULL, 0, 0}, back = {NULL, 0, 0};
+    text to = {NULL, 0, 0}, body = {NULL, 0, 0}, args = {NULL, 0, 0}, fore = {NULL, 0, 0},
+         back = {NULL, 0, 0};
     const decl *const missing = cannot_make(w);
     if (missing != NULL || has_pointers_to_pointers(w)) {
-        warn_at(place_in(f->file, f->at), "no function for drivers is written: an argument is of a type that is not copied by itself");
+        warn_at(
+            place_in(f->file, f->at),
+            "no function for drivers is written: an argument is of a type that is not copied by itself");
         return "";
     }
-    for (size_t i = 0; i < f->parameters.n; i++) putf(&args, "%s, ", ((decl *)f->parameters.at[i])->name);
+    for (size_t i = 0; i < f->parameters.n; i++)
+        putf(&args, "%s, ", ((decl *)f->parameters.at[i])->name);
     for (size_t i = 0; i < f->parameters.n; i++) {
         const decl *const p = f->parameters.at[i];
         if (!root_holds(w, p)) make(w, p, &body);
@@ -156,36 +181,42 @@ const char *vjp_definition(writer *w) {
         const decl *const p = f->parameters.at[i];
         if (!root_holds(w, p)) continue;
         make(w, p, &body);
-        if (p->type->kind != TYPE_REAL && p->type->kind != TYPE_RECORD) putf(&fore, "%s_b, ", p->name), putf(&back, "%s_b, ", p->name);
+        if (p->type->kind != TYPE_REAL && p->type->kind != TYPE_RECORD)
+            putf(&fore, "%s_b, ", p->name), putf(&back, "%s_b, ", p->name);
         else putf(&back, "&%s_b, ", p->name);
     }
-    putf(&body, "    if (wgc_n != %s || wgc_m != %s) return WG_ESHAPE;\n", total_of(&w->a->inputs), total_of(&w->a->outputs));
+    putf(&body, "    if (wgc_n != %s || wgc_m != %s) return WG_ESHAPE;\n",
+         total_of(&w->a->inputs), total_of(&w->a->outputs));
     each(&w->a->inputs, false, "%s = wgc_x[wgc_at++];", &body);
     const bool returns = v->result != NULL && is_variable(v->result);
-    putf(&body, "    %s%s_forward(%s%swgc_s);\n", returns ? "const double wgc_result = " : "(void)", v->name, text_of(&args), text_of(&fore));
+    putf(&body, "    %s%s_forward(%s%swgc_s);\n",
+         returns ? "const double wgc_result = " : "(void)", v->name, text_of(&args),
+         text_of(&fore));
     put(&body, "    wgc_at = 0;\n");
     each(&w->a->outputs, false, "wgc_y[wgc_at++] = %s;", &body);
     if (returns) put(&body, "    (void)wgc_result;\n    double wgc_result_b = 0;\n");
     put(&body, "    wgc_at = 0;\n");
     each(&w->a->outputs, true, "%s += wgc_w[wgc_at++];", &body);
-    putf(&body, "    %s_backward(%s%s%swgc_s);\n    wgc_at = 0;\n", v->name, text_of(&args), text_of(&back), returns ? "wgc_result_b, " : "");
+    putf(&body, "    %s_backward(%s%s%swgc_s);\n    wgc_at = 0;\n", v->name, text_of(&args),
+         text_of(&back), returns ? "wgc_result_b, " : "");
     each(&w->a->inputs, true, "wgc_g[wgc_at++] = %s;", &body);
 
-    if (strstr(text_of(&body), "wgc_larger") != NULL)
-        put(&to, larger_text);
+    if (strstr(text_of(&body), "wgc_larger") != NULL) put(&to, larger_text);
     putf(&to, "#include <stddef.h>\n%s", memory_text);
-    putf(&to,
-         "__attribute__((noinline)) static wg_status %s_both(wgc_stack *wgc_s, wgc_block **wgc_held, size_t wgc_n, const double *wgc_x,\n"
-         "    size_t wgc_m, double *wgc_y, const double *wgc_w, double *wgc_g, const %s *wgc_from) {\n    size_t wgc_at = 0;\n%s    return WG_OK;\n}\n\n",
-         w->a->root->name, arguments_name(w), text_of(&body));
-    putf(&to,
-         "%s {\n    wgc_stack wgc_s;\n    wgc_block *wgc_held = NULL;\n    wg_status wgc_status;\n"
-         "    if (wgc_from == NULL || (wgc_n != 0 && (wgc_x == NULL || wgc_g == NULL)) ||\n"
-         "        (wgc_m != 0 && (wgc_y == NULL || wgc_w == NULL)))\n        return WG_ENULL;\n"
-         "    memset(&wgc_s, 0, sizeof wgc_s);\n"
-         "    if (setjmp(wgc_s.out) != 0) wgc_status = WG_ENOMEM;\n"
-         "    else wgc_status = %s_both(&wgc_s, &wgc_held, wgc_n, wgc_x, wgc_m, wgc_y, wgc_w, wgc_g, wgc_from);\n"
-         "    wgc_return(wgc_held);\n    wgc_close(&wgc_s);\n    return wgc_status;\n}\n",
-         prototype(w), w->a->root->name);
+    putf(
+        &to,
+        "__attribute__((noinline)) static wg_status %s_both(wgc_stack *wgc_s, wgc_block **wgc_held, size_t wgc_n, const double *wgc_x,\n"
+        "    size_t wgc_m, double *wgc_y, const double *wgc_w, double *wgc_g, const %s *wgc_from) {\n    size_t wgc_at = 0;\n%s    return WG_OK;\n}\n\n",
+        w->a->root->name, arguments_name(w), text_of(&body));
+    putf(
+        &to,
+        "%s {\n    wgc_stack wgc_s;\n    wgc_block *wgc_held = NULL;\n    wg_status wgc_status;\n"
+        "    if (wgc_from == NULL || (wgc_n != 0 && (wgc_x == NULL || wgc_g == NULL)) ||\n"
+        "        (wgc_m != 0 && (wgc_y == NULL || wgc_w == NULL)))\n        return WG_ENULL;\n"
+        "    memset(&wgc_s, 0, sizeof wgc_s);\n"
+        "    if (setjmp(wgc_s.out) != 0) wgc_status = WG_ENOMEM;\n"
+        "    else wgc_status = %s_both(&wgc_s, &wgc_held, wgc_n, wgc_x, wgc_m, wgc_y, wgc_w, wgc_g, wgc_from);\n"
+        "    wgc_return(wgc_held);\n    wgc_close(&wgc_s);\n    return wgc_status;\n}\n",
+        prototype(w), w->a->root->name);
     return text_of(&to);
 }

@@ -8,10 +8,10 @@
 
 typedef struct writer {
     analysis *a;
-    version *v;        /* that is written; NULL: what is outside of functions */
-    const char *tape;  /* the name of the tape */
-    bool bytes;        /* sizes of numbers are those of variables: in what asks for memory of them */
-    list typedefs;     /* decl: those of which there has to be one with variables */
+    version *v;       /* that is written; NULL: what is outside of functions */
+    const char *tape; /* the name of the tape */
+    bool bytes; /* sizes of numbers are those of variables: in what asks for memory of them */
+    list typedefs; /* decl: those of which there has to be one with variables */
 } writer;
 
 /* An operand of a recorded operation, and what it adds to the statement. */
@@ -20,13 +20,14 @@ typedef struct operand {
     unsigned variables, numbers, operations;
 } operand;
 
-bool is_active(const writer *w, const node *n); /* a number that is a variable */
-const char *write_number(writer *w, const node *n);   /* its value, or what is no number, as C */
+bool is_active(const writer *w, const node *n);     /* a number that is a variable */
+const char *write_number(writer *w, const node *n); /* its value, or what is no number, as C */
 const char *write_variable(writer *w, const node *n); /* a wg_real */
 operand write_operand(writer *w, const node *n);      /* of an operation */
 const char *write_place(writer *w, const node *n);    /* what can be assigned to */
 const char *write_condition(writer *w, const node *n);
-const char *write_step(writer *w, const node *n, bool used); /* x++ and the like of a variable */
+const char *write_step(writer *w, const node *n,
+                       bool used); /* x++ and the like of a variable */
 const char *write_initialiser(writer *w, const node *n, const type *t, cell *c, bool constant);
 
 /* A statement or expression in the place of one. */
@@ -43,7 +44,8 @@ const char *replaced(const file *f, size_t begin, size_t end, size_t n, const pa
  * variables. `more` are parts that are replaced besides. */
 const char *retyped(writer *w, const file *f, size_t begin, size_t end);
 /* Only the specifiers: where they end, in *rest. */
-const char *retyped_specifiers(writer *w, const file *f, size_t begin, size_t end, size_t *rest);
+const char *retyped_specifiers(writer *w, const file *f, size_t begin, size_t end,
+                               size_t *rest);
 size_t specifiers_end(const file *f, size_t begin, size_t end);
 const char *write_declaration(writer *w, const node *n);
 const char *write_signature(writer *w, const version *v, bool as_prototype);
