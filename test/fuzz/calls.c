@@ -400,6 +400,8 @@ static void rows_open(void) {
                                              &calls_model,
                                              &calls_ode,
                                              &calls_optimise,
+                                             &calls_parallel,
+                                             &calls_spill,
                                              &calls_special,
                                              &calls_statement,
                                              &calls_statement_plain,

@@ -45,14 +45,15 @@ struct rows {
 
 extern const struct rows calls_tape, calls_sweeps, calls_matrix, calls_elementwise, calls_data,
     calls_products, calls_solve, calls_spectral, calls_drivers, calls_matrix_drivers,
-    calls_function, calls_derive, calls_files, calls_map, calls_model, calls_ode, calls_optimise, calls_special,
-    calls_statement, calls_statement_plain, calls_statement_small;
+    calls_function, calls_derive, calls_files, calls_map, calls_model, calls_ode,
+    calls_optimise, calls_special, calls_parallel, calls_spill, calls_statement,
+    calls_statement_plain, calls_statement_small;
 
 /* ---- the world ---- */
 
 enum { TAPES = 3, REALS = 16, MATS = 14, FACTORS = 3, PATTERNS = 3, MARKS = 4 };
 enum { FUNCTIONS = 6, CALLABLES = 5, POOLS = 2, SPARSITIES = 3, MODELS = 2, NODES = 8 };
-enum { BRANCHES = 2, FILES = 3, FILE_BYTES = 1 << 16, HOUSE = 4, MOST = 40 };
+enum { BRANCHES = 2, PARALLELS = 2, FILES = 3, FILE_BYTES = 1 << 16, HOUSE = 4, MOST = 40 };
 
 /* A tape, and what calls on it have given: also what is stale by now. */
 struct room {
@@ -88,6 +89,11 @@ struct world {
         wg_branches *branches;
         size_t tape, inputs, outputs; /* entries of those of the callback */
     } branch[BRANCHES];
+    struct parallel {
+        wg_parallel *p;
+        size_t tape, pool; /* of its last loop, and whose threads; TAPES, POOLS: none */
+        int open;          /* a loop began and was not joined */
+    } parallel[PARALLELS];
     struct {
         unsigned char bytes[FILE_BYTES];
         size_t length;
@@ -108,6 +114,8 @@ void tape_close(struct room *r); /* and whatever needs it */
 int tape_open(struct room *r, unsigned config);
 void branches_close(size_t k);
 void model_close(size_t k);
+void parallel_close(size_t k);
+wg_status parallel_join(struct parallel *l);
 void forget(struct room *r); /* what would be a pointer into freed memory */
 void callable_close(size_t k);
 void pool_close(size_t k);

@@ -2,6 +2,7 @@
 /* calls_world.c - the world that sequences of calls act on: its memory, which is counted and may be
  * refused at random; tapes of all kinds; and what has to hold when a sequence is over. */
 #define _GNU_SOURCE /* MAP_ANONYMOUS, MAP_NORESERVE */
+#include <pthread.h>
 #include <sys/mman.h>
 #include "calls.h"
 #if defined(__SANITIZE_ADDRESS__)
@@ -35,6 +36,8 @@ static struct {
     void **link;
     uint32_t *bytes, *committed; /* of the range that starts at a page; 0: none */
 } memory;
+static pthread_mutex_t lock =
+    PTHREAD_MUTEX_INITIALIZER; /* parallel loops ask in their threads */
 
 static size_t class_of(size_t bytes) {
     size_t k = 0;
@@ -49,8 +52,7 @@ static int refused(void) {
     return (call.memory >> 33) % world.odds == 0;
 }
 
-static void *fuzz_reserve(void *ctx, size_t bytes) {
-    (void)ctx;
+static void *reserve_locked(size_t bytes) {
     if (bytes == 0 || bytes % PAGE != 0) memory.wrong++;
     if (bytes > LARGEST || refused()) return NULL;
     const size_t k = class_of(bytes);
@@ -68,8 +70,7 @@ static void *fuzz_reserve(void *ctx, size_t bytes) {
     return p;
 }
 
-static int fuzz_commit(void *ctx, void *p, size_t bytes) {
-    (void)ctx;
+static int commit_locked(void *p, size_t bytes) {
     size_t start = page_of(p);
     const size_t page = start;
     /* the range it is in: mostly one that begins here, or not far before */
@@ -85,8 +86,7 @@ static int fuzz_commit(void *ctx, void *p, size_t bytes) {
     return 0;
 }
 
-static void fuzz_release(void *ctx, void *p, size_t bytes) {
-    (void)ctx;
+static void release_locked(void *p, size_t bytes) {
     const size_t page = page_of(p), k = class_of(bytes);
     if ((char *)p < memory.base || page >= ROOM / PAGE || memory.bytes[page] != bytes) {
         memory.wrong++;
@@ -97,6 +97,27 @@ static void fuzz_release(void *ctx, void *p, size_t bytes) {
     memory.link[page] = memory.free[k];
     memory.free[k] = p;
     memory.live--;
+}
+
+static void *fuzz_reserve(void *ctx, size_t bytes) {
+    (void)ctx;
+    (void)pthread_mutex_lock(&lock);
+    void *const p = reserve_locked(bytes);
+    (void)pthread_mutex_unlock(&lock);
+    return p;
+}
+static int fuzz_commit(void *ctx, void *p, size_t bytes) {
+    (void)ctx;
+    (void)pthread_mutex_lock(&lock);
+    const int failed = commit_locked(p, bytes);
+    (void)pthread_mutex_unlock(&lock);
+    return failed;
+}
+static void fuzz_release(void *ctx, void *p, size_t bytes) {
+    (void)ctx;
+    (void)pthread_mutex_lock(&lock);
+    release_locked(p, bytes);
+    (void)pthread_mutex_unlock(&lock);
 }
 
 wg_memory fuzz_memory(void) {
@@ -193,8 +214,27 @@ void model_close(size_t k) {
     world.model[k].model = NULL;
 }
 
+/* Not in threads that come in an order of chance are requests for memory refused. */
+wg_status parallel_join(struct parallel *l) {
+    const unsigned odds = world.odds;
+    if (l->pool < POOLS) world.odds = 0;
+    const wg_status s = wg_parallel_join(l->p);
+    world.odds = odds;
+    l->open = 0;
+    return s;
+}
+/* Segments are not freed while a loop is open. */
+void parallel_close(size_t k) {
+    struct parallel *const l = &world.parallel[k];
+    if (l->open) (void)parallel_join(l);
+    wg_parallel_free(l->p);
+    *l = (struct parallel){NULL, TAPES, POOLS, 0};
+}
+
 void tape_close(struct room *r) {
     const size_t k = room_number(r);
+    for (size_t i = 0; i < PARALLELS; i++)
+        if (world.parallel[i].tape == k) parallel_close(i);
     for (size_t i = 0; i < BRANCHES; i++)
         if (world.branch[i].tape == k) branches_close(i);
     for (size_t i = 0; i < MODELS; i++)
@@ -221,6 +261,8 @@ void callable_close(size_t k) {
     world.callable[k] = NULL;
 }
 void pool_close(size_t k) {
+    for (size_t i = 0; i < PARALLELS; i++)
+        if (world.parallel[i].pool == k) parallel_close(i);
     give_up(&world.pool_tapes[k]);
     wg_threads_free(world.pool[k]);
     world.pool[k] = NULL;
@@ -397,6 +439,8 @@ int world_open(uint64_t seed) {
     }
     for (size_t k = 0; k < MODELS; k++) world.model[k].tape = TAPES;
     for (size_t k = 0; k < BRANCHES; k++) world.branch[k].tape = TAPES;
+    for (size_t k = 0; k < PARALLELS; k++)
+        world.parallel[k] = (struct parallel){NULL, TAPES, POOLS, 0};
     for (size_t k = 0; k < FILES; k++) world.file[k].length = 0;
     world.odds = odds[below(sizeof odds / sizeof *odds)];
     return 0;
@@ -404,6 +448,7 @@ int world_open(uint64_t seed) {
 
 static void objects_close(void) {
     for (size_t k = 0; k < MODELS; k++) model_close(k);
+    for (size_t k = 0; k < PARALLELS; k++) parallel_close(k);
     for (size_t k = 0; k < FUNCTIONS; k++) {
         wg_function_free(world.function[k]);
         world.function[k] = NULL;
