@@ -264,6 +264,10 @@ static void a_segment_only_records(void **state) {
         assert_true(isnan(wg_adjoint(s, y)));
         assert_true((modes[mode] & WG_KEEP_CODE) == 0 || wg_tape_value(s, y) == 4);
         assert_true((modes[mode] & WG_KEEP_CODE) == 0 || wg_tape_value(s, x) == 2);
+        const wg_mat before = {.value = (const double[]){2}, .at = x.at, .rows = 1, .cols = 1};
+        assert_int_equal(wg_mat_value(s, before, &one, 1), WG_OK);
+        assert_true(one == 2);
+        one = 1;
         assert_ok(t, wg_parallel_join(p));
         assert_ok(t, wg_parallel_adopt(p, 1, &y));
         assert_ok(t, wg_reverse(t, y));

@@ -273,7 +273,7 @@ wg_status wg_mat_value(const wg_tape *t, wg_mat a, double *out, size_t ld) {
     if (wgi_mat_stale(c, &a)) return WG_ESTALE;
     /* it may be a scalar variable that has been replayed */
     if (is_scalar(&a) && (c->flags & WG_KEEP_CODE) != 0) {
-        *out = wgi_values(c)[a.at.slot];
+        *out = wgi_values(a.at.slot < c->origin ? c->outer : c)[a.at.slot];
         return WG_OK;
     }
     if (!a.trans) {

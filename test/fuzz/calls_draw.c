@@ -122,6 +122,13 @@ static wg_tape *draw_room(const char *name, struct room *r) {
         named(name, "NULL");
         return NULL;
     }
+    for (size_t k = 0; k < PARALLELS; k++) {
+        const struct parallel *const l = &world.parallel[k];
+        if (!l->open || l->tape != room_number(r) || one_in(4)) continue;
+        call.room = r;
+        named(name, "a segment of s%zu", k);
+        return wg_parallel_tape(l->p, below(wg_parallel_segments(l->p)));
+    }
     named(name, "t%zu", room_number(r));
     return take(r);
 }

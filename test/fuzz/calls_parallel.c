@@ -178,8 +178,8 @@ static size_t draw_segment(const struct parallel *l) {
 /* ---- life ---- */
 
 ROW(wg_parallel_new) {
-    TAPE(t);
-    const size_t k = below(PARALLELS);
+    wg_tape *const drawn = draw_tape("t"), *const t = drawn != NULL ? call.room->tape : NULL;
+    const size_t k = below(PARALLELS); /* no segment: these are freed first */
     const size_t segments = one_in(60)  ? MOST_SEGMENTS
                             : one_in(8) ? draw_size("segments")
                                         : 1 + below(5);

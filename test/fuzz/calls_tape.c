@@ -70,7 +70,8 @@ ROW(wg_tape_forward) {
     if (one_in(2)) return;
     if (call.printing) aside("wg_tape_forward(t, 0) after a reset");
     wg_tape_reset(t);
-    if (wg_tape_forward(t, 0) != WG_OK && t != NULL) finding("forward after a reset");
+    if (t == call.room->tape && wg_tape_forward(t, 0) != WG_OK)
+        finding("forward after a reset");
 }
 ROW(wg_tape_status) {
     TAPE(t);

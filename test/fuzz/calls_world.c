@@ -36,7 +36,8 @@ static struct {
     void **link;
     uint32_t *bytes, *committed; /* of the range that starts at a page; 0: none */
 } memory;
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* parallel loops ask in their threads */
+static pthread_mutex_t lock =
+    PTHREAD_MUTEX_INITIALIZER; /* parallel loops ask in their threads */
 
 static size_t class_of(size_t bytes) {
     size_t k = 0;

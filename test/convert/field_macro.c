@@ -1,5 +1,11 @@
-/* --function f --with-respect-to x[0:2] --of y[0:1]
- * Fields and functions that macros declare. dy/dx = {x1, x0}. */
+/* SPDX-License-Identifier: MIT */
+/* Fields and functions that macros declare.
+ * options: --function f --with-respect-to x[0:2] --of y[0:1]
+ * inputs: 0.5 -1.5
+ * outputs: 1
+ * call: f(in, out);
+ * arguments: .x = in
+ */
 #define FIELD(type, name) type name[2]
 #define FUNCTION(name) static const char name##_is[] = #name; static int name
 typedef struct pair {

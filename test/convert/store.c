@@ -1,6 +1,11 @@
-/* --function f --with-respect-to x[0:2] --of y[0:2]
- * A function that remembers something has one version: `set` and `get` of store() share its static. A second
- * recording begins anew. dy/dx = {{1, 0}, {1, 1}}. */
+/* SPDX-License-Identifier: MIT */
+/* A function that remembers has one version, and begins anew with each recording.
+ * options: --function f --with-respect-to x[0:2] --of y[0:2]
+ * inputs: 0.5 -1.5
+ * outputs: 2
+ * call: f(in, out);
+ * arguments: .x = in
+ */
 static double store(int put, double v) {
     static double held = 0;
     if (put) held = v;
