@@ -291,7 +291,7 @@ static void join(void *ctx, size_t k) {
 ROW(wg_threads_new) {
     const size_t k = below(POOLS);
     const size_t count = one_in(12) ? (one_in(2) ? 0 : 65537) : 1 + below(3);
-    const wg_threads_options o_ = {.memory = fuzz_memory(), .calls = {start, join, thread[k]}};
+    const wg_threads_options o_ = {.memory = fuzz_memory(), .calls = {start, join, thread[k], NULL}};
     const wg_threads_options *const o = one_in(8) ? NULL : &o_;
     pool_close(k);
     wg_threads **const out = one_in(60) ? NULL : &world.pool[k];
