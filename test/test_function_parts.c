@@ -92,7 +92,7 @@ static void parts_have_the_bits_of_the_whole(void **state) {
                     assert_int_equal(a.calls, calls);
                 }
             assert_int_equal(a.blocks, a.n != 0 ? blocks : 0);
-            assert_memory_equal(ys, zs, points * d.h.f->m * sizeof *ys);
+            for (size_t k = 0; k < points * d.h.f->m; k++) assert_true(same_bits(ys[k], zs[k]));
             free(a.sum);
             hand_close(&d.h);
         }
