@@ -7,6 +7,7 @@
  * tape, says whether it is right; one thread and four have the same bits.
  *
  * `openmp_heat CELLS STEPS` takes a plate of so many cells to a side, and says how long it took. */
+#define _POSIX_C_SOURCE 199309L /* clock_gettime */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
