@@ -4,6 +4,7 @@
  * times for PER of them (WG_SMALL_CODE: less to compile; test_convert has the other way to record). Numbers as arguments: only these programs. KEEP=1 keeps what was made. */
 #define _DEFAULT_SOURCE
 #include "convert/test_build.h"
+#include "test/sanitized.h"
 #include "convert/test_random.h"
 
 enum { PROGRAMS = 200, PER = 25 };
@@ -149,7 +150,7 @@ int main(int argc, char **argv) {
     static struct CMUnitTest tests[PROGRAMS];
     size_t n = 0;
     if (argc == 1)
-        for (unsigned k = 0; k < PROGRAMS; k += PER) all[n++] = (batch){.first = k, .n = PER};
+        for (unsigned k = 0; k < (SANITIZED ? 2 * PER : PROGRAMS); k += PER) all[n++] = (batch){.first = k, .n = PER};
     for (int i = 1; i < argc; i++)
         all[n++] = (batch){.first = (unsigned)strtoul(argv[i], NULL, 10), .n = 1};
     for (size_t i = 0; i < n; i++) {
