@@ -272,13 +272,10 @@ void put_adjoint(routine *r, const step *s, text *to, const char *indent) {
     reversal x = {.r = r, .to = to, .indent = indent};
     const char *const b = shadow_target(r, &s->to);
     const bool active = s->text == NULL && s->e != NULL && step_is_active(r, s->e);
-    const char *seed = b;
     if (active) name_values(&x, s->e);
-    if (s->add == 0) {
-        if (active) putf(to, "%sconst double wgc_b = %s;\n", indent, b);
-        putf(to, "%s%s = 0;\n", indent, b);
-        seed = "wgc_b";
-    } else if (s->add < 0) seed = format("-%s", b);
-    if (active) go_back(&x, s->e, seed);
+    /* by a name: what is assigned to may be an operand, too, as in x += x * y */
+    if (active) putf(to, "%sconst double wgc_b = %s;\n", indent, b);
+    if (s->add == 0) putf(to, "%s%s = 0;\n", indent, b);
+    if (active) go_back(&x, s->e, s->add < 0 ? "-wgc_b" : "wgc_b");
     for (size_t i = 0; i < x.named.n; i++) r->instead[((node *)x.named.at[i])->number] = NULL;
 }
