@@ -202,7 +202,69 @@ static bool add_used(planner *p, const bool *more) {
     return grown;
 }
 
+static bool changes_in(const version *v, const node *n, cell *c, list *seen);
+/* May a call of this version change c? */
+static bool changes(const version *v, cell *c, list *seen) {
+    if (list_has(seen, v)) return false;
+    push(seen, (void *)v);
+    return changes_in(v, v->function->body, c, seen);
+}
+static bool changes_in(const version *v, const node *n, cell *c, list *seen) {
+    if (n == NULL) return false;
+    const bool counts = n->kind == NODE_UNARY && (same(n->op, "++") || same(n->op, "--"));
+    if ((n->kind == NODE_ASSIGN || counts) && node_cell(v, n->child[0]) == c) return true;
+    if (n->kind == NODE_CALL) {
+        const version *const w = called_by(v, n);
+        if (w != NULL && changes(w, c, seen)) return true;
+        if (w == NULL) /* memcpy and the like */
+            for (size_t i = 1; i < n->children; i++) {
+                cell *const a = node_cell(v, n->child[i]);
+                if (a != NULL && ((a->target != NULL && real_cell(a->target) == c) || a == c) &&
+                    n->child[i]->type != NULL && n->child[i]->type->kind != TYPE_REAL &&
+                    n->child[i]->type->kind != TYPE_WHOLE)
+                    return true;
+            }
+    }
+    for (size_t i = 0; i < n->children; i++)
+        if (changes_in(v, n->child[i], c, seen)) return true;
+    for (size_t i = 0; i < n->decls.n; i++) {
+        const decl *const d = n->decls.at[i];
+        if (d->init != NULL && changes_in(v, d->init, c, seen)) return true;
+    }
+    return false;
+}
+bool version_changes(const version *v, cell *c) {
+    list seen = {NULL, 0, 0};
+    return changes(v, real_cell(c), &seen);
+}
+
+/* A call of what is not turned round may write to memory whose values are needed again: how much is not
+ * known, so it cannot be kept. */
+static void refuse_lost(planner *p, const node *n) {
+    routine *const r = p->r;
+    if (n == NULL || p->marking) return;
+    while (n->kind == NODE_PAREN || n->kind == NODE_CAST) n = n->child[0];
+    if (n->kind != NODE_CALL) return;
+    const node *const f = bare(n->child[0]);
+    const known_kind k = f->kind == NODE_NAME && f->decl->body == NULL
+                             ? known_function(f->decl->name, NULL)->kind
+                             : KNOWN_NOTHING;
+    if (k != KNOWN_NOTHING && k != KNOWN_COPY && k != KNOWN_FILL && k != KNOWN_AGAIN) return;
+    for (size_t i = 0; i < r->v->function->nodes && !r->refused; i++) {
+        cell *const c = r->v->of_node[i] != NULL ? real_cell(r->v->of_node[i]) : NULL;
+        list seen = {NULL, 0, 0};
+        if (c == NULL || c->number == 0 || !p->used[c->number]) continue;
+        if (!changes_in(r->v, n, c, &seen)) continue;
+        error_at(place_of(n),
+                 "'%s' cannot be turned round: it overwrites numbers that derivatives need again, "
+                 "and what it writes is not known: write each time to memory of its own",
+                 source(n));
+        r->refused = true;
+    }
+}
+
 static void walk_assign(planner *p, step *s) {
+    if (s->kind == STEP_ASSIGN && s->text == NULL) refuse_lost(p, s->e);
     const bool active = s->to.type != NULL && s->to.type->kind == TYPE_REAL &&
                         s->to.cell != NULL && is_variable(s->to.cell);
     if (active) {
@@ -340,9 +402,8 @@ static void walk(planner *p, list *steps) {
             }
             if (s->to.name != NULL) walk_assign(p, s);
             break;
-        case STEP_PLAIN:
-        case STEP_ARRAY:
-            break;
+        case STEP_PLAIN: refuse_lost(p, s->e); break;
+        case STEP_ARRAY: break;
         case STEP_CLEAR:
             if (!p->marking && s->to.cell != NULL)
                 s->push |= p->used[number_of(p, real_cell(s->to.cell))];
@@ -434,42 +495,6 @@ static bool is_cheap(const node *n) {
     for (size_t i = 0; i < n->children; i++)
         if (!is_cheap(n->child[i])) return false;
     return true;
-}
-
-static bool changes_in(const version *v, const node *n, cell *c, list *seen);
-/* May a call of this version change c? */
-static bool changes(const version *v, cell *c, list *seen) {
-    if (list_has(seen, v)) return false;
-    push(seen, (void *)v);
-    return changes_in(v, v->function->body, c, seen);
-}
-static bool changes_in(const version *v, const node *n, cell *c, list *seen) {
-    if (n == NULL) return false;
-    const bool counts = n->kind == NODE_UNARY && (same(n->op, "++") || same(n->op, "--"));
-    if ((n->kind == NODE_ASSIGN || counts) && node_cell(v, n->child[0]) == c) return true;
-    if (n->kind == NODE_CALL) {
-        const version *const w = called_by(v, n);
-        if (w != NULL && changes(w, c, seen)) return true;
-        if (w == NULL) /* memcpy and the like */
-            for (size_t i = 1; i < n->children; i++) {
-                cell *const a = node_cell(v, n->child[i]);
-                if (a != NULL && ((a->target != NULL && real_cell(a->target) == c) || a == c) &&
-                    n->child[i]->type != NULL && n->child[i]->type->kind != TYPE_REAL &&
-                    n->child[i]->type->kind != TYPE_WHOLE)
-                    return true;
-            }
-    }
-    for (size_t i = 0; i < n->children; i++)
-        if (changes_in(v, n->child[i], c, seen)) return true;
-    for (size_t i = 0; i < n->decls.n; i++) {
-        const decl *const d = n->decls.at[i];
-        if (d->init != NULL && changes_in(v, d->init, c, seen)) return true;
-    }
-    return false;
-}
-bool version_changes(const version *v, cell *c) {
-    list seen = {NULL, 0, 0};
-    return changes(v, real_cell(c), &seen);
 }
 
 static bool changed_by_calls(const planner *p, const list *steps, cell *c) {
