@@ -203,7 +203,8 @@ static void release(void *ctx, void *p, size_t bytes) {
     }
     s->pieces = left;
     (void)pthread_mutex_unlock(&s->lock);
-    wgi_range_release(p, bytes + WGI_PAGE); /* last: only then may the same addresses be another range */
+    wgi_range_release(
+        p, bytes + WGI_PAGE); /* last: only then may the same addresses be another range */
 }
 
 wg_memory wg_spill_memory(wg_spill *s) {
