@@ -456,6 +456,64 @@ static void a_piece_of_tape_becomes_a_function(void **state) {
     wg_tape_free(t);
 }
 
+/* What a rewind has forgotten, or what was not adopted after a loop, is in no function. */
+static wg_status strange(wg_tape *t, size_t n, const wg_real *x, size_t m, wg_real *y,
+                         void *data) {
+    enum { FAR = 5000 };
+    const int way = *(const int *)data;
+    (void)n, (void)m;
+    wg_real gone = x[0];
+    if (way == 2) {
+        wg_parallel *p;
+        wg_status s = wg_parallel_new(t, 4, NULL, &p);
+        if (s != WG_OK) return s;
+        (void)wg_parallel_begin(p, t);
+        gone = wg_let(wg_parallel_tape(p, 1), wg_sin(x[0]));
+        s = wg_parallel_join(p);
+        wg_parallel_free(p);
+        if (s != WG_OK) return s;
+    } else {
+        const wg_mark start = wg_tape_mark(t);
+        for (int i = 0; i < (way == 0 ? 1 : FAR); i++) gone = wg_let(t, wg_sin(gone));
+        const wg_status s = wg_tape_rewind(t, start);
+        if (s != WG_OK) return s;
+    }
+    y[0] = wg_let(t, wg_mul(gone, x[0]));
+    return wg_tape_status(t);
+}
+
+static void what_is_forgotten_becomes_no_function(void **state) {
+    (void)state;
+    const wg_argument in = {"x", 1, 1, 0}, out = {"y", 1, 1, 0};
+    for (int way = 0; way < 3; way++)
+        for (int call = 0; call < 4; call++) {
+            wg_tape *const t =
+                wg_tape_new(&(wg_options){.flags = WG_KEEP_CODE, .reserve = 1 << 24});
+            wg_function *f = NULL;
+            wg_real x, y;
+            const double a = 0.5;
+            wg_status s;
+            if (call == 0) {
+                s = wg_function_record(t, strange, &way, 1, &in, &a, 1, &out, &f);
+            } else {
+                x = wg_input(t, 2);
+                assert_int_equal(strange(t, 1, &x, 1, &y, &way), WG_OK);
+                s = call == 1   ? wg_function_extract(t, 1, &in, &x, 1, &out, &y, &f)
+                    : call == 2 ? wg_tape_replay(t, 1, &x, &a)
+                                : wg_tape_verify(t);
+            }
+            assert_int_equal(s, WG_ESTALE);
+            assert_int_equal(wg_tape_status(t), WG_ESTALE);
+            if (call < 2)
+                assert_non_null(strstr(wg_tape_message(t), call == 0
+                                                               ? "wg_function_record: "
+                                                               : "wg_function_extract: "));
+            assert_non_null(strstr(wg_tape_message(t), "was recorded with slot"));
+            assert_null(f);
+            wg_tape_free(t);
+        }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(an_input_of_the_callback_is_a_constant),
@@ -466,6 +524,7 @@ int main(void) {
         cmocka_unit_test(sums_over_the_points_have_the_derivatives_of_the_loop),
         cmocka_unit_test(what_comes_after_a_sum_is_differentiated_through_it),
         cmocka_unit_test(a_piece_of_tape_becomes_a_function),
+        cmocka_unit_test(what_is_forgotten_becomes_no_function),
     };
     return cmocka_run_group_tests(tests, NULL, free_pools);
 }

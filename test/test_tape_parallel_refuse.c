@@ -482,6 +482,39 @@ static void segments_are_of_the_budget_of_their_tape(void **state) {
     }
 }
 
+/* Which may be one that a driver has made and freed. */
+static void a_tape_that_was_freed_has_no_loop(void **state) {
+    (void)state;
+    for (int way = 0; way < 4; way++) {
+        wg_tape *const t = wg_tape_new(&plain), *const own = wg_tape_new(&plain);
+        wg_parallel *const p = segments_of(t, K, pool_of(2)), *const q =
+                                                                  segments_of(t, K, NULL);
+        const wg_real x = wg_input(own, 2);
+        wg_real part[K], y;
+        if (way == 3) { /* others have had loops on it */
+            assert_ok(own, wg_parallel_begin(q, own));
+            assert_ok(own, wg_parallel_join(q));
+        }
+        assert_ok(own, wg_parallel_begin(p, own));
+        for (size_t k = 0; k < K; k++)
+            part[k] = wg_let(wg_parallel_tape(p, k), wg_mul(x, (double)k));
+        if (way != 1) assert_ok(own, wg_parallel_join(p));
+        if (way == 2) assert_ok(own, wg_parallel_adopt(p, K, part));
+        wg_tape_free(own);
+        assert_int_equal(wg_parallel_join(p), WG_EMODE);
+        assert_int_equal(wg_parallel_adopt(p, K, part), WG_EMODE);
+        assert_int_equal(wg_parallel_reduce(p, WG_REDUCE_SUM, 1, part, &y), WG_EMODE);
+        assert_true(isnan(wg_value(y)));
+        assert_true(isnan(wg_value(wg_let(wg_parallel_tape(p, 0), wg_exp(x)))));
+        assert_int_equal(wgi_parallel_recorded(p, 0), 0);
+        if (way == 0) wg_parallel_free(q);
+        assert_whole_again(t, p);
+        if (way != 0) wg_parallel_free(q);
+        wg_parallel_free(p);
+        wg_tape_free(t);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_variable_of_another_segment_is_found),
@@ -498,6 +531,7 @@ int main(void) {
         cmocka_unit_test(a_tape_has_no_more_slots_for_a_loop_than_for_others),
         cmocka_unit_test(no_memory_is_a_failure_and_leaks_nothing),
         cmocka_unit_test(segments_are_of_the_budget_of_their_tape),
+        cmocka_unit_test(a_tape_that_was_freed_has_no_loop),
     };
     return cmocka_run_group_tests(tests, NULL, free_pools);
 }

@@ -111,6 +111,42 @@ static void room_in_the_file_comes_back(void **state) {
     wg_spill_free(s);
 }
 
+/* Ranges that stand side by side, in addresses and in the file, and are given back one by one: of what the others
+ * hold nothing is given to anybody else. */
+static void ranges_that_meet_are_kept_apart(void **state) {
+    enum { RANGES = 12, ROUNDS = 400 };
+    const size_t bytes = 65536;
+    for (size_t resident = 0; resident <= 4 * bytes; resident += 4 * bytes) {
+        unsigned char *range[RANGES] = {0};
+        wg_spill *const s = spill(resident, RANGES * bytes);
+        const wg_memory m = wg_spill_memory(s);
+        size_t used = 0;
+        uint32_t chance = 1;
+        (void)state;
+        for (size_t round = 0; round < ROUNDS + RANGES; round++) {
+            chance = chance * 1664525 + 1013904223;
+            const size_t k = round < ROUNDS ? (chance >> 16) % RANGES : round - ROUNDS;
+            if (range[k] != NULL) {
+                m.release(m.ctx, range[k], bytes);
+                range[k] = NULL;
+                used -= bytes;
+            } else if (round < ROUNDS) {
+                range[k] = m.reserve(m.ctx, bytes);
+                assert_non_null(range[k]);
+                assert_int_equal(m.commit(m.ctx, range[k], bytes), 0);
+                memset(range[k], (int)k + 1, bytes);
+                used += bytes;
+            }
+            if (resident == 0) assert_int_equal(wg_spill_used(s), used);
+            for (size_t i = 0; i < RANGES; i++)
+                assert_true(range[i] == NULL ||
+                            (range[i][0] == i + 1 && range[i][bytes - 1] == i + 1));
+        }
+        assert_int_equal(wg_spill_used(s), 0);
+        wg_spill_free(s);
+    }
+}
+
 /* ---- a solution with its checkpoints there ---- */
 
 static wg_status swing(wg_tape *t, size_t n, const wg_real *x, size_t m, wg_real *y,
@@ -254,6 +290,7 @@ int main(void) {
         cmocka_unit_test(gradients_of_spilled_tapes_have_the_same_bits),
         cmocka_unit_test(a_file_that_is_full_is_a_status),
         cmocka_unit_test(room_in_the_file_comes_back),
+        cmocka_unit_test(ranges_that_meet_are_kept_apart),
         cmocka_unit_test(checkpoints_of_solutions_are_spilled_with_their_tape),
         cmocka_unit_test(tapes_of_several_threads_share_a_file),
         cmocka_unit_test(files_that_cannot_be_made_are_refused),

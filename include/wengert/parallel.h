@@ -83,15 +83,15 @@ WGI_API int wgi_parallel_recorded(wg_parallel *p, size_t k);
  * Cost:    each record is read twice and written once, by all threads, which is about what recording it has
  *          cost; a record for each copy; nothing is allocated in a steady state.
  * Errors:  kept by the tape: what has failed in the first segment that has failed; WG_EMODE: no loop is open,
- *          the tape was reset or rewound since, or a segment was left paused; WG_ESTALE: a variable of another
+ *          the tape was reset, rewound or freed since, or a segment was left paused; WG_ESTALE: a variable of another
  *          segment, or of an earlier loop and not adopted; WG_ENOMEM, WG_EBUDGET, WG_ESLOTS. */
 WG_API wg_status wg_parallel_join(wg_parallel *p);
 
-/* wg_parallel_adopt - after the join, until the next loop begins or the tape is reset or rewound: variables of
- * segments among v[0..n) become variables of the tape, in place; others, and constants, stay as they are. Only
+/* wg_parallel_adopt - after the join, until the next loop begins or the tape is reset, rewound or freed, as that
+ * of a driver's own may be when the driver returns: variables of segments among v[0..n) become variables of the tape, in place; others, and constants, stay as they are. Only
  * what is used after the loop needs it. Used without it, a sweep, a driver or the next loop finds it
  * (WG_ESTALE).
- * Errors:  WG_ENULL; WG_EMODE: no loop was joined; WG_ESTALE: one is of no segment of the last loop, nor of
+ * Errors:  WG_ENULL; WG_EMODE: no loop was joined, or its tape is freed; WG_ESTALE: one is of no segment of the last loop, nor of
  *          the tape: those before it are adopted; the tape's own: then all are NaN. */
 WG_API WG_MUST_CHECK wg_status wg_parallel_adopt(wg_parallel *p, size_t n, wg_real *v);
 

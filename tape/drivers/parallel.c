@@ -44,6 +44,7 @@ wg_status wg_parallel_new(wg_tape *t, size_t segments, wg_threads *threads, wg_p
 
 void wg_parallel_free(wg_parallel *p) {
     if (p == NULL) return;
+    wgi_link_to(&p->of, NULL);
     for (size_t k = 0; k < p->segments; k++) wgi_segment_free(p->segment[k].c);
     wgi_home_release(&p->home, p);
 }
@@ -63,9 +64,13 @@ wg_tape *wg_parallel_tape(wg_parallel *p, size_t k) {
     return &c->head;
 }
 
+/* Is a loop open? Not one of a tape that was freed. */
+static int is_open(const wg_parallel *p) {
+    return p->of.c != NULL && p->state == WGI_LOOP_OPEN;
+}
+
 int wgi_parallel_recorded(wg_parallel *p, size_t k) {
-    if (p == NULL || k >= p->segments || p->state != WGI_LOOP_OPEN || p->c->width != 0)
-        return 0;
+    if (p == NULL || k >= p->segments || !is_open(p) || p->of.c->width != 0) return 0;
     (void)wgi_parallel_scan(p, &p->segment[k]); /* the join says what has failed */
     return 0;
 }
@@ -98,8 +103,7 @@ static wg_status check_begin(const wg_parallel *p, wgi_core *c) {
     if (p == NULL) return wgi_fail(c, WG_ENULL, "%s: the segments are NULL", call);
     if (c->outer != NULL)
         return wgi_fail(c, WG_EMODE, "%s: the tape is a segment of a loop", call);
-    if (p->state == WGI_LOOP_OPEN)
-        return wgi_fail(c, WG_EMODE, "%s: a loop is open on these segments", call);
+    if (is_open(p)) return wgi_fail(c, WG_EMODE, "%s: a loop is open on these segments", call);
     if (c->head.slots >= WGI_SEGMENT_SLOTS)
         return wgi_fail(c, WG_ESLOTS, "%s: the tape has %u variables already", call,
                         c->head.slots - 1);
@@ -111,8 +115,8 @@ wg_status wg_parallel_begin(wg_parallel *p, wg_tape *t) {
     if (t == NULL) return WG_ENULL;
     wgi_core *const c = wgi_core_of(t);
     const wg_status s = check_begin(p, c);
-    if (p == NULL || p->state == WGI_LOOP_OPEN || c->outer != NULL) return s;
-    p->c = c;
+    if (p == NULL || is_open(p) || c->outer != NULL) return s;
+    wgi_link_to(&p->of, c);
     p->state = s == WG_OK ? WGI_LOOP_OPEN : WGI_LOOP_FAILED;
     p->before = c->head.slots;
     /* not where an earlier loop had its slots, as long as there are others */
@@ -132,20 +136,22 @@ static wg_status fail_segments(wg_parallel *p) {
     for (size_t k = 0; k < p->segments; k++) {
         const wgi_core *const segment = p->segment[k].c;
         if (segment->status != WG_OK)
-            return wgi_fail(p->c, segment->status, "wg_parallel_join: segment %zu: %s", k,
+            return wgi_fail(p->of.c, segment->status, "wg_parallel_join: segment %zu: %s", k,
                             segment->message);
-        if (segment->pauses != p->c->pauses)
-            return wgi_fail(p->c, WG_EMODE, "wg_parallel_join: segment %zu was left paused", k);
+        if (segment->pauses != p->of.c->pauses)
+            return wgi_fail(p->of.c, WG_EMODE, "wg_parallel_join: segment %zu was left paused",
+                            k);
     }
     return WG_OK;
 }
 
 wg_status wg_parallel_join(wg_parallel *p) {
     if (p == NULL) return WG_ENULL;
-    if (p->state == WGI_LOOP_NONE) return WG_EMODE;
-    wgi_core *const c = p->c;
+    wgi_core *const c = p->of.c;
     wg_status s;
-    if (p->state == WGI_LOOP_OPEN) {
+    if (c == NULL) {
+        s = WG_EMODE;
+    } else if (p->state == WGI_LOOP_OPEN) {
         p->state = WGI_LOOP_FAILED;
         if (!wgi_tape_open_again(c, p->stamps))
             s = wgi_refuse(c, WG_EMODE,
@@ -182,7 +188,7 @@ static wg_handle handle_of(const wg_parallel *p, wg_handle h) {
     const wgi_segment *const s = &p->segment[k < p->segments ? k : 0];
     if (k >= p->segments || h.slot - s->first >= s->count || h.stamp != s->c->head.stamp)
         return (wg_handle){0, 0};
-    return (wg_handle){h.slot - s->first + s->to, p->c->head.stamp};
+    return (wg_handle){h.slot - s->first + s->to, p->of.c->head.stamp};
 }
 
 static wg_status adopt(void *context, size_t part) {
@@ -192,7 +198,7 @@ static wg_status adopt(void *context, size_t part) {
     for (size_t i = from; i < to; i++) {
         const wg_handle h = a->v[i].at;
         if (h.slot < WGI_SEGMENT_SLOTS) {
-            if (h.slot != 0 && !wgi_alive(a->p->c, h)) return WG_ESTALE;
+            if (h.slot != 0 && !wgi_alive(a->p->of.c, h)) return WG_ESTALE;
             continue;
         }
         const wg_handle own = handle_of(a->p, h);
@@ -205,8 +211,8 @@ static wg_status adopt(void *context, size_t part) {
 wg_status wg_parallel_adopt(wg_parallel *p, size_t n, wg_real *v) {
     const char *const call = "wg_parallel_adopt";
     if (p == NULL || (n != 0 && v == NULL)) return WG_ENULL;
-    if (p->state == WGI_LOOP_NONE) return WG_EMODE;
-    wgi_core *const c = p->c;
+    wgi_core *const c = p->of.c;
+    if (c == NULL) return WG_EMODE;
     if (c->status != WG_OK) {
         for (size_t i = 0; i < n; i++) v[i] = wgi_nan();
         return c->status;
@@ -243,8 +249,8 @@ wg_status wg_parallel_reduce(wg_parallel *p, wg_reduction how, size_t n, wg_real
     const char *const call = "wg_parallel_reduce";
     for (size_t j = 0; y != NULL && j < n; j++) y[j] = wgi_nan();
     if (p == NULL || (n != 0 && (part == NULL || y == NULL))) return WG_ENULL;
-    if (p->state == WGI_LOOP_NONE) return WG_EMODE;
-    wgi_core *const c = p->c;
+    wgi_core *const c = p->of.c;
+    if (c == NULL) return WG_EMODE;
     if ((unsigned)how > WG_REDUCE_MAXIMUM && c->status == WG_OK)
         return wgi_fail(c, WG_EARG, "%s: no reduction has number %d", call, (int)how);
     if (n > SIZE_MAX / sizeof *part / p->segments && c->status == WG_OK)

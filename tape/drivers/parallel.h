@@ -39,8 +39,8 @@ typedef struct wgi_segment {
 struct wg_parallel {
     wgi_home home;
     wg_threads *threads;
-    wgi_core *c; /* the tape of the loop, or of the last one */
-    enum { WGI_LOOP_NONE, WGI_LOOP_OPEN, WGI_LOOP_FAILED, WGI_LOOP_JOINED } state;
+    wgi_link of; /* the tape of the loop, or of the last one */
+    enum { WGI_LOOP_FAILED, WGI_LOOP_OPEN, WGI_LOOP_JOINED } state;
     uint64_t stamps; /* of that tape when the loop began, or was joined */
     uint32_t before; /* its slots before the loop are below */
     uint32_t stride; /* from the first slot of a segment to that of the next */

@@ -187,10 +187,10 @@ static wg_status share(wgi_segment *segment, wgi_slot_pages *all) {
 
 static wg_status share_all(wg_parallel *p) {
     wgi_slot_pages all;
-    wg_status s = open_pages(&all, p->c);
+    wg_status s = open_pages(&all, p->of.c);
     for (size_t k = 0; k < p->segments && s == WG_OK; k++) s = share(&p->segment[k], &all);
     if (s == WG_OK) return s;
-    return wgi_fail(p->c, s, "%s: no room for the variables of %zu segments", call,
+    return wgi_fail(p->of.c, s, "%s: no room for the variables of %zu segments", call,
                     p->segments);
 }
 
@@ -210,7 +210,7 @@ static void keep_copy(wgi_core *c, uint32_t slot, uint32_t to, uint64_t *word) {
 
 static void make_copies(wg_parallel *p, wgi_segment *segment) {
     if (segment->copies == 0) return;
-    wgi_core *const c = p->c;
+    wgi_core *const c = p->of.c;
     const int keeps = (c->flags & WG_KEEP_CODE) != 0;
     const uint32_t before = segment->copy - p->before;
     wgi_record *record = c->head.top + before;
@@ -301,7 +301,7 @@ static void move_rows(wgi_core *c, const wgi_segment *segment) {
 
 static wg_status move(void *context, size_t k) {
     wg_parallel *const p = context;
-    wgi_core *const c = p->c;
+    wgi_core *const c = p->of.c;
     wgi_segment *const segment = &p->segment[k];
     move_rows(c, segment);
     move_places(segment, wgi_places(c) + c->place_count + segment->places);
@@ -318,7 +318,7 @@ static wg_status move(void *context, size_t k) {
 /* What all segments have together, copies first; where the parts of each go. */
 static wgi_segment total_of(wg_parallel *p, uint64_t *slots) {
     wgi_segment all = {0};
-    const int keeps = p->c->width == 0 && (p->c->flags & WG_KEEP_CODE) != 0;
+    const int keeps = p->of.c->width == 0 && (p->of.c->flags & WG_KEEP_CODE) != 0;
     for (size_t k = 0; k < p->segments; k++) {
         p->segment[k].copy = p->before + all.copies;
         all.copies += p->segment[k].copies;
@@ -341,7 +341,7 @@ static wgi_segment total_of(wg_parallel *p, uint64_t *slots) {
 /* Makes it; that for records last, for what asks for memory after it may give it up again. */
 static wg_status room_of(wg_parallel *p, const wgi_segment *all, uint64_t slots,
                          wgi_stretch **stretch) {
-    wgi_core *const c = p->c;
+    wgi_core *const c = p->of.c;
     const size_t words = (size_t)(WGI_CODE_START + c->head.code_words),
                  places = (size_t)c->place_count * sizeof(wgi_place);
     wg_status s = wgi_slots_need(c, call, (size_t)slots);
@@ -366,7 +366,7 @@ static wg_status room_of(wg_parallel *p, const wgi_segment *all, uint64_t slots,
 
 /* Threads may sweep the segments side by side. */
 static void add_stretch(const wg_parallel *p, const wgi_segment *all, wgi_stretch *s) {
-    wgi_core *const c = p->c;
+    wgi_core *const c = p->of.c;
     s->prev = (wgi_stretch *)(uintptr_t)c->stretch;
     s->threads = p->threads;
     s->runs = p->segments;
@@ -384,15 +384,16 @@ static wg_status fail_pass(wg_parallel *p, wg_status s) {
     for (size_t k = 0; k < p->segments; k++)
         if (p->segment[k].strange != 0)
             return wgi_fail(
-                p->c, s,
+                p->of.c, s,
                 "%s: segment %zu has used slot %u, a variable of another segment, or of an "
                 "earlier loop and not adopted",
                 call, k, p->segment[k].strange);
-    return wgi_fail(p->c, s, "%s: no room for what %zu segments have used", call, p->segments);
+    return wgi_fail(p->of.c, s, "%s: no room for what %zu segments have used", call,
+                    p->segments);
 }
 
 wg_status wgi_parallel_join(wg_parallel *p) {
-    wgi_core *const c = p->c;
+    wgi_core *const c = p->of.c;
     uint64_t slots;
     uint32_t most = 0;
     wg_status s = WG_OK;

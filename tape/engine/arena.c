@@ -635,6 +635,7 @@ void wg_tape_free(wg_tape *t) {
     if (t == NULL || wgi_core_of(t)->outer != NULL) return;
     wgi_core *c = wgi_core_of(t);
     leave_guests(c);
+    wgi_links_cut(c);
     c->beside_works = 0;
     (void)give_up_beside(c);
     for (int k = 0; c->host != NULL && k < c->host->guests; k++)

@@ -51,7 +51,7 @@ wg_status wg_tape_verify(wg_tape *t) {
     if (wgi_refuse_segment(c, "wg_tape_verify") != WG_OK) return WG_EMODE;
     if (!(c->flags & WG_KEEP_CODE) || c->width != 0)
         return wgi_refuse(c, WG_EMODE, "wg_tape_verify: the tape keeps no code");
-    if (wgi_records_own(c) != WG_OK) return c->status;
+    if (wgi_records_ordered(c) != WG_OK) return c->status;
     const uint64_t used = c->scratch_used;
     double *x = NULL, *partial = NULL;
     char was[WGI_NUMBER_TEXT], now[WGI_NUMBER_TEXT];
@@ -117,7 +117,7 @@ wg_status wg_tape_replay(wg_tape *t, size_t n, const wg_real *x, const double *a
     if (wgi_refuse_segment(c, "wg_tape_replay") != WG_OK) return WG_EMODE;
     if (!(c->flags & WG_KEEP_CODE) || c->width != 0)
         return wgi_refuse(c, WG_EMODE, "wg_tape_replay: the tape keeps no code");
-    if (wgi_records_own(c) != WG_OK) return c->status;
+    if (wgi_records_ordered(c) != WG_OK) return c->status;
     wg_status s = wgi_refuse_stale(c, "wg_tape_replay", n, x);
     if (s == WG_OK) s = refuse_computed(c, n, x);
     if (s != WG_OK) return s;

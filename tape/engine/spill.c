@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Memory that goes on in a file: ranges are reserved as ever, and what is committed of them is memory at first, and
  * then mapped from the file, where there is a gap. Pieces are listed in the order of their places in the file, those
- * of memory last; a piece that goes on where another one ends, in both, is made one with it. */
+ * of memory last; a piece that goes on where another one ends, in both, is made one with it. That it is of the same
+ * range: behind each of these a page is left out, so that no other begins where it ends. */
 #define _GNU_SOURCE /* O_TMPFILE */
 #include <wengert/spill.h>
 
@@ -179,7 +180,7 @@ static int commit_locked(wg_spill *s, char *base, size_t bytes) {
 
 static void *reserve(void *ctx, size_t bytes) {
     (void)ctx;
-    return wgi_range_reserve(bytes);
+    return bytes <= SIZE_MAX - WGI_PAGE ? wgi_range_reserve(bytes + WGI_PAGE) : NULL;
 }
 
 static int commit(void *ctx, void *p, size_t bytes) {
@@ -202,7 +203,8 @@ static void release(void *ctx, void *p, size_t bytes) {
     }
     s->pieces = left;
     (void)pthread_mutex_unlock(&s->lock);
-    wgi_range_release(p, bytes); /* last: only then may the same addresses be another range */
+    wgi_range_release(
+        p, bytes + WGI_PAGE); /* last: only then may the same addresses be another range */
 }
 
 wg_memory wg_spill_memory(wg_spill *s) {

@@ -132,6 +132,12 @@ typedef struct wgi_stretch {
     uint64_t end[]; /* of each run, and of the last one: the number of the record behind it */
 } wgi_stretch;
 
+/* Of somebody who works on a tape from call to call, which may be freed in between: c is NULL then. */
+typedef struct wgi_link {
+    struct wgi_core *c;
+    struct wgi_link *next, **from;
+} wgi_link;
+
 typedef struct wgi_core {
     wg_tape head; /* what recorders see; it has to come first */
 
@@ -196,6 +202,7 @@ typedef struct wgi_core {
     int loops;
     uint64_t ordered;
     uint32_t loop_slots;        /* how many slots the segments of loops have had so far */
+    struct wgi_link *links;     /* who works on it from call to call */
     const wgi_stretch *stretch; /* the last one */
     /* memory was refused since the last reset: the next one gives everything back */
     int starved;
@@ -325,6 +332,10 @@ void wgi_segment_free(wgi_core *segment);
 void wgi_segment_open(wgi_core *segment, wgi_core *outer, uint32_t first, uint32_t last);
 /* It records nothing any more. */
 void wgi_segment_close(wgi_core *segment);
+/* From now on it is that tape that a link leads to; NULL: none. */
+void wgi_link_to(wgi_link *link, wgi_core *c);
+/* A tape is freed: no link leads to it any more. */
+void wgi_links_cut(wgi_core *c);
 
 /* ---- threads.c --------------------------------------------------------------------------- */
 

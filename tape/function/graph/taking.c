@@ -131,6 +131,11 @@ wg_status wgi_taking_open(wgi_taking *r, wgi_graph *g, wgi_core *c) {
     memset(r, 0, sizeof *r);
     r->g = g;
     r->c = c;
+    /* whatever a statement was made with has a slot that is there, and a node before its own */
+    if (wgi_records_ordered(c) != WG_OK) {
+        wgi_fail_as(c, g->call);
+        return g->c != c ? wgi_fail(g->c, c->status, "%s", c->message) : c->status;
+    }
     for (uint64_t w = 0; w < c->head.code_words;) {
         w = wgi_code_read(c, w, &e);
         if (e.type == WGI_ENTRY_ARRAY && e.operands > longest) longest = e.operands;
