@@ -75,6 +75,50 @@ static bool is_walked(const type *record_type, const type *number) {
 static void join(analysis *a, cell *x, cell *y);
 static cell *decl_cell(analysis *a, version *v, const decl *d);
 
+/* What was found of memory that is used as two types: where, of which. */
+typedef struct mixture {
+    const node *n;
+    cell *of;
+    const type *type[2];
+} mixture;
+
+static const type *first_part(const type *t) {
+    return t->kind == TYPE_RECORD && t->record->fields.n != 0
+               ? element(((const decl *)t->record->fields.at[0])->type)
+               : NULL;
+}
+/* Does a structure begin with one of the other's type, or both with one of a third? */
+static bool begin_alike(const type *t, const type *u) {
+    for (; t != NULL && t->kind == TYPE_RECORD; t = first_part(t))
+        for (const type *w = u; w != NULL && w->kind == TYPE_RECORD; w = first_part(w))
+            if (t->record == w->record) return true;
+    return false;
+}
+
+/* The numbers of a structure are what is at `number`. */
+static void join_numbers(analysis *a, const type *t, cell *number) {
+    for (size_t i = 0; i < t->record->fields.n; i++) {
+        const decl *const f = t->record->fields.at[i];
+        const type *const e = element(f->type);
+        if (e->kind == TYPE_RECORD) join_numbers(a, e, number);
+        else if (e->kind == TYPE_REAL) join(a, decl_cell(a, NULL, f), number);
+    }
+}
+
+/* A cell has two types. Structures that begin alike are told apart by who uses them; otherwise numbers may be
+ * written as the one and read as the other. */
+static void mix(analysis *a, cell *x, const type *t, const type *u) {
+    if (begin_alike(t, u)) return;
+    mixture *const m = arena_get(sizeof *m);
+    *m = (mixture){a->at, x, {t, u}};
+    push(&a->mixtures, m);
+    if (t->kind == TYPE_RECORD && (u->kind == TYPE_RECORD || u->kind == TYPE_REAL)) {
+        cell *const number = u->kind == TYPE_REAL ? x : new_cell(a, NULL);
+        join_numbers(a, t, number);
+        if (u->kind == TYPE_RECORD) join_numbers(a, u, number);
+    } else if (t->kind == TYPE_REAL && u->kind == TYPE_RECORD) join_numbers(a, u, x);
+}
+
 static void join_fields(analysis *a, const type *t, cell *number) {
     for (size_t i = 0; i < t->record->fields.n; i++) {
         const decl *const f = t->record->fields.at[i];
@@ -100,10 +144,8 @@ static void join(analysis *a, cell *x, cell *y) {
     y->joined = x;
     append(&x->to, &y->to), append(&x->from, &y->from);
     x->forced |= y->forced;
-    x->mixed |= y->mixed;
     x->addressed |= y->addressed;
     if (x->declared == NULL) x->declared = y->declared;
-    if (x->type != NULL && y->type != NULL && differ(x->type, y->type)) x->mixed = true;
     for (size_t i = 0; i < y->versions.n; i++)
         if (!list_has(&x->versions, y->versions.at[i])) push(&x->versions, y->versions.at[i]);
     cell *const tx = x->target, *const ty = y->target, *const rx = x->result,
@@ -115,6 +157,8 @@ static void join(analysis *a, cell *x, cell *y) {
     if (rx != NULL && ry != NULL) join(a, rx, ry);
     if (rx != NULL && ry != NULL)
         for (size_t i = 0; i < px.n && i < py.n; i++) join(a, px.at[i], py.at[i]);
+    if (x->type != NULL && y->type != NULL && differ(x->type, y->type))
+        mix(a, x, x->type, y->type);
 }
 
 static void flow(cell *from, cell *to) {
@@ -162,6 +206,13 @@ static void note(list *to, version *v, const node *n, const char *what) {
     push(to, r);
 }
 
+/* n is an integer that becomes the pointer c. */
+static void note_pointer(analysis *a, const node *n, cell *c) {
+    mixture *const m = arena_get(sizeof *m);
+    *m = (mixture){n, target(a, c), {NULL, NULL}};
+    push(&a->from_integers, m);
+}
+
 static cell *evaluate(analysis *a, version *v, const node *n);
 static void initialise(analysis *a, version *v, cell *to, const type *t, const node *n);
 
@@ -186,11 +237,16 @@ static void assign(analysis *a, version *v, cell *to, const type *t, const node 
         if (n->type->kind == TYPE_POINTER || n->type->kind == TYPE_ARRAY ||
             n->type->kind == TYPE_FUNCTION)
             join(a, target(a, to), pointee(a, v, n));
-        else (void)evaluate(a, v, n);
+        else {
+            (void)evaluate(a, v, n);
+            if (bare(n)->kind != NODE_NUMBER) note_pointer(a, n, to);
+        }
         break;
     case TYPE_WHOLE:
         (void)evaluate(a, v, n);
         if (n->type->kind == TYPE_REAL) note(&a->losses, v, n, "an integer");
+        if (n->type->kind == TYPE_POINTER || n->type->kind == TYPE_ARRAY)
+            push(&a->to_integers, pointee(a, v, n));
         break;
     case TYPE_COMPLEX:
         (void)evaluate(a, v, n);
@@ -298,9 +354,11 @@ static cell *call_known(analysis *a, version *v, const node *n, const known *k) 
     for (size_t i = 0; i < args; i++) {
         cell *const c = evaluate(a, v, arg[i]);
         if (arg[i]->type == NULL || arg[i]->type->kind != TYPE_REAL) continue;
-        if (k->kind == KNOWN_OPERATION || k->kind == KNOWN_SCALED || k->kind == KNOWN_PARTS)
+        const bool exponent = k->kind == KNOWN_SCALED && i == 1;
+        if (k->kind == KNOWN_OPERATION || (k->kind == KNOWN_SCALED && !exponent) ||
+            k->kind == KNOWN_PARTS)
             flow(c, out);
-        if (k->kind == KNOWN_ROUNDING) note(&a->losses, v, arg[i], "an integer");
+        if (k->kind == KNOWN_ROUNDING || exponent) note(&a->losses, v, arg[i], "an integer");
     }
     if ((k->kind == KNOWN_AGAIN || k->kind == KNOWN_FILL) && args >= 1)
         join(a, target(a, out), pointee(a, v, arg[0]));
@@ -359,6 +417,9 @@ static cell *binary(analysis *a, version *v, const node *n) {
     cell *const x = evaluate(a, v, n->child[0]), *const y = evaluate(a, v, n->child[1]);
     if (same(n->op, ",")) return y;
     cell *const out = new_cell(a, n->type);
+    if (n->type != NULL && n->type->kind == TYPE_COMPLEX)
+        for (size_t i = 0; i < 2; i++)
+            if (gives_real(n->child[i])) note(&a->losses, v, n->child[i], "a complex number");
     if (gives_real(n)) {
         if (gives_real(n->child[0])) flow(x, out);
         if (gives_real(n->child[1])) flow(y, out);
@@ -374,6 +435,8 @@ static cell *choice(analysis *a, version *v, const node *n) {
     (void)evaluate(a, v, n->child[0]);
     for (size_t i = n->children == 2 ? 0 : 1; i < n->children; i++) {
         const node *const c = n->child[i];
+        if (n->type != NULL && n->type->kind == TYPE_COMPLEX && gives_real(c))
+            note(&a->losses, v, c, "a complex number");
         if (gives_real(n)) {
             cell *const x = evaluate(a, v, c);
             if (gives_real(c)) flow(x, out);
@@ -394,7 +457,27 @@ static cell *cast(analysis *a, version *v, const node *n) {
     else if (n->type->kind == TYPE_POINTER &&
              (is_address(c) || (c->type != NULL && c->type->kind == TYPE_FUNCTION)))
         join(a, target(a, out), pointee(a, v, c));
+    else if (n->type->kind == TYPE_WHOLE && is_address(c))
+        push(&a->to_integers, pointee(a, v, c));
+    else if (n->type->kind == TYPE_POINTER && bare(c)->kind != NODE_NUMBER)
+        note_pointer(a, n, out);
     return out;
+}
+
+/* What integers that were pointers lead to, where some become pointers again. */
+static void join_integers(analysis *a) {
+    for (size_t i = 0; i < a->from_integers.n; i++) {
+        const mixture *const m = a->from_integers.at[i], *const first = a->from_integers.at[0];
+        for (size_t k = 0; i == 0 && k < a->to_integers.n; k++)
+            join(a, m->of, a->to_integers.at[k]);
+        join(a, first->of, m->of);
+    }
+}
+
+/* Of a complex number, which may be a real one: __real__ z, __imag__ z */
+static bool is_part(const node *n) {
+    return n->kind == NODE_UNARY &&
+           (starts_with(n->op, "__real") || starts_with(n->op, "__imag"));
 }
 
 static cell *unary(analysis *a, version *v, const node *n) {
@@ -408,6 +491,7 @@ static cell *unary(analysis *a, version *v, const node *n) {
         return out;
     }
     if (same(n->op, "++") || same(n->op, "--") || same(n->op, "__extension__")) return x;
+    if (is_part(n) && gives_real(c)) note(&a->losses, v, c, "a complex number");
     cell *const out = new_cell(a, n->type);
     if (gives_real(n) && gives_real(c)) flow(x, out);
     return out;
@@ -442,9 +526,13 @@ static cell *evaluate_new(analysis *a, version *v, const node *n) {
         if (same(n->op, "=")) assign(a, v, to, n->child[0]->type, n->child[1]);
         else {
             cell *const x = evaluate(a, v, n->child[1]);
+            const bool whole =
+                n->child[0]->type != NULL && n->child[0]->type->kind == TYPE_WHOLE;
             if (gives_real(n->child[0]) && gives_real(n->child[1])) flow(x, to);
-            else if (gives_real(n->child[1])) note(&a->losses, v, n->child[1], "an integer");
+            else if (gives_real(n->child[1]))
+                note(&a->losses, v, n->child[1], whole ? "an integer" : "a complex number");
         }
+        if (is_part(bare(n->child[0]))) note(&a->losses, v, n->child[1], "a complex number");
         return to;
     }
     case NODE_CHOICE:
@@ -470,8 +558,10 @@ static cell *evaluate_new(analysis *a, version *v, const node *n) {
     default:
         if (!n->by_macro)
             for (size_t i = 0; i < n->children; i++)
-                if (n->child[i] != NULL && is_expression(n->child[i]))
+                if (n->child[i] != NULL && is_expression(n->child[i])) {
                     (void)evaluate(a, v, n->child[i]);
+                    if (n->kind == NODE_OPAQUE) note(&a->unknown, v, n->child[i], source(n));
+                }
         return new_cell(a, n->type);
     }
 }
@@ -479,8 +569,11 @@ static cell *evaluate_new(analysis *a, version *v, const node *n) {
 static cell *evaluate(analysis *a, version *v, const node *n) {
     cell **const to = &v->of_node[n->number];
     if (*to == NULL) {
+        const node *const before = a->at;
+        a->at = n;
         cell *const c = evaluate_new(a, v, n);
         *to = c;
+        a->at = before;
     }
     return real_cell(*to);
 }
@@ -985,6 +1078,56 @@ version *called_by(const version *v, const node *n) {
 
 /* ---- what cannot be --------------------------------------------------------------------- */
 
+/* Has a structure a number that depends on the inputs? */
+static bool varies(const analysis *a, const type *t) {
+    if (t->kind != TYPE_RECORD) return false;
+    for (size_t i = 0; i < t->record->fields.n; i++) {
+        const decl *const f = t->record->fields.at[i];
+        cell *const c = a->of_decl[f->number];
+        if (varies(a, element(f->type)) || (c != NULL && real_cell(c)->varied)) return true;
+    }
+    return false;
+}
+
+static bool is_number_or_record(const type *t) {
+    return t->kind == TYPE_REAL || t->kind == TYPE_RECORD;
+}
+
+static void check_mixtures(const analysis *a) {
+    for (size_t i = 0; i < a->from_integers.n; i++) {
+        const mixture *const m = a->from_integers.at[i];
+        if (holds_variables(m->of))
+            error_at(place_of(m->n),
+                     "'%s': an integer becomes a pointer to variables: keep the pointer",
+                     source(m->n));
+    }
+    table *const said = table_new();
+    for (size_t i = 0; i < a->mixtures.n; i++) {
+        const mixture *const m = a->mixtures.at[i];
+        const type *const t = m->type[0], *const u = m->type[1];
+        cell *const c = real_cell(m->of);
+        bool bad = (c->varied && c->useful) || c->forced || holds_variables(c);
+        for (size_t k = 0; k < 2; k++)
+            bad |= m->type[k]->kind == TYPE_RECORD && converted[m->type[k]->record->number];
+        if (is_number_or_record(t) != is_number_or_record(u)) /* bytes are read */
+            bad |= c->varied || varies(a, t) || varies(a, u);
+        if (!bad) continue;
+        const decl *const d = c->declared;
+        const char *const where = d != NULL      ? place_in(d->file, d->at)
+                                  : m->n != NULL ? place_of(m->n)
+                                                 : "(options)";
+        if (table_get(said, where) != NULL) continue;
+        table_set(said, where, c);
+        error_at(
+            where,
+            "'%s' holds variables and is used as two types, through a cast, a union or memory that is "
+            "given out anew: give each type memory of its own",
+            d != NULL      ? d->name
+            : m->n != NULL ? source(m->n)
+                           : "memory");
+    }
+}
+
 static void check(analysis *a) {
     for (size_t i = 0; i < a->never.n; i++) {
         const remark *const r = a->never.at[i];
@@ -1021,24 +1164,21 @@ static void check(analysis *a) {
         }
     }
     table *const said = table_new();
-    for (size_t i = 0; i < a->versions.n; i++) {
-        const version *const v = a->versions.at[i];
-        for (size_t k = 0; k < v->function->parameters.n + v->function->locals.n; k++) {
-            cell *const c = v->of_decl[k] != NULL ? real_cell(v->of_decl[k]) : NULL;
-            cell *const t = c != NULL && c->target != NULL ? real_cell(c->target) : c;
-            if (t == NULL || !t->mixed || !((t->varied && t->useful) || t->forced) ||
-                t->declared == NULL)
-                continue;
-            const char *const where = place_in(t->declared->file, t->declared->at);
-            if (table_get(said, where) != NULL) continue;
-            table_set(said, where, t);
-            error_at(
-                where,
-                "'%s' holds variables and is used as two types, through a cast, a union or memory that is "
-                "given out anew: give each type memory of its own",
-                t->declared->name);
-        }
+    for (size_t i = 0; i < a->unknown.n; i++) {
+        const remark *const r = a->unknown.at[i];
+        cell *const c = node_cell(r->v, r->n);
+        const char *const key = format("%s %s", place_of(r->n), r->what);
+        if (c == NULL || !(gives_real(r->n) ? c->varied : holds_variables(c)) ||
+            table_get(said, key) != NULL)
+            continue;
+        table_set(said, key, c);
+        error_at(
+            place_of(r->n),
+            "'%s': '%s' depends on the inputs, and the converter does not know this kind of "
+            "expression: write operators and calls",
+            r->what, source(r->n));
     }
+    check_mixtures(a);
     for (size_t i = 0; i < a->program->records.n; i++) {
         const record *const r = a->program->records.at[i];
         if (!converted[r->number]) continue;
@@ -1084,6 +1224,7 @@ bool analyse(analysis *a, decl *f) {
     join_callees(a, f);
     initialise_globals(a);
     join_statics(a);
+    join_integers(a);
     for (size_t i = 0; i < a->inputs.n; i++) {
         selection *const s = a->inputs.at[i];
         s->cell = selected(a, a->root, s);

@@ -27,7 +27,6 @@ struct cell {
     bool addressed;       /* something may point to it */
     bool needed;          /* its values are, when derivatives go back */
     unsigned number;      /* while a function is planned */
-    bool mixed;           /* of two types at once: through a union or a cast */
     const decl *declared; /* the first variable, field or function that it is */
 };
 
@@ -73,10 +72,14 @@ typedef struct analysis {
     list calls; /* PARAMETER=FUNCTION: what a parameter of the root that is a function may be */
     list callees; /* decl: these functions */
     bool accept_integers;
-    list losses, foreign; /* what is said when all is known */
-    list never;       /* what no function with variables may have: jumps out of it, assembly */
-    list signatures;  /* cells of functions whose address is taken */
-    version *outside; /* the initialisers of globals */
+    list losses, foreign, unknown; /* what is said when all is known */
+    list mixtures;                 /* memory of two types */
+    list to_integers,
+        from_integers; /* cells that pointers lead to which become integers, and were ones */
+    const node *at;    /* what is looked at */
+    list never;        /* what no function with variables may have: jumps out of it, assembly */
+    list signatures;   /* cells of functions whose address is taken */
+    version *outside;  /* the initialisers of globals */
     size_t cells;
 } analysis;
 
