@@ -486,21 +486,25 @@ static void what_is_forgotten_becomes_no_function(void **state) {
     (void)state;
     const wg_argument in = {"x", 1, 1, 0}, out = {"y", 1, 1, 0};
     for (int way = 0; way < 3; way++)
-        for (int call = 0; call < 4; call++) {
+        for (int call = 0; call < 6; call++) {
             wg_tape *const t =
                 wg_tape_new(&(wg_options){.flags = WG_KEEP_CODE, .reserve = 1 << 24});
             wg_function *f = NULL;
             wg_real x, y;
-            const double a = 0.5;
+            const double a = 0.5, path[2] = {0.5, 1};
+            double c[2];
             wg_status s;
-            if (call == 0) {
+            if (call == 5) {
+                s = wg_taylor(t, strange, &way, 1, 1, path, 1, c);
+            } else if (call == 0) {
                 s = wg_function_record(t, strange, &way, 1, &in, &a, 1, &out, &f);
             } else {
                 x = wg_input(t, 2);
                 assert_int_equal(strange(t, 1, &x, 1, &y, &way), WG_OK);
                 s = call == 1   ? wg_function_extract(t, 1, &in, &x, 1, &out, &y, &f)
                     : call == 2 ? wg_tape_replay(t, 1, &x, &a)
-                                : wg_tape_verify(t);
+                    : call == 3 ? wg_tape_verify(t)
+                                : wg_tape_hvp_check(t, y, 1, &x);
             }
             assert_int_equal(s, WG_ESTALE);
             assert_int_equal(wg_tape_status(t), WG_ESTALE);

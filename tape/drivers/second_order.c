@@ -121,7 +121,7 @@ static wg_status check_call(wgi_core *c, const char *call, wg_real y, size_t n,
     if (wgi_refuse_segment(c, call) != WG_OK) return WG_EMODE;
     if (!(c->flags & WG_KEEP_CODE) || c->width != 0)
         return wgi_refuse(c, WG_EMODE, "%s: the tape keeps no code", call);
-    wg_status s = wgi_records_own(c);
+    wg_status s = wgi_records_ordered(c);
     if (s == WG_OK) s = wgi_refuse_stale(c, call, 1, &y);
     if (s == WG_OK) s = wgi_refuse_stale(c, call, n, x);
     if (s != WG_OK) return s;

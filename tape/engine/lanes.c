@@ -9,6 +9,14 @@
 #include <immintrin.h>
 #endif
 
+/* Of a record with a single operand, the products of the other, which are 0, are added to rows that are of this run
+ * alone: slot 0 is everybody's, as in scalar_sweep.c. A branch for it would be mispredicted in irregular
+ * recordings, and a single such row be waited for; so one is chosen of several, by plain arithmetic. */
+enum { NONE = 4 };
+#define TARGET(slot, row, none)                                                                \
+    (double *)((uintptr_t)(none) ^                                                             \
+               (((uintptr_t)(row) ^ (uintptr_t)(none)) & -(uintptr_t)((slot) != 0)))
+
 /* One kernel: LANES adjoints per slot, `stride` doubles apart from slot to slot, as vectors of
  * WIDTH; ODD(a, b) tells whether any lane of a or b is a NaN. The product of each lane follows
  * the zero rule; products that are all numbers take no further look. */
@@ -17,10 +25,12 @@
         __attribute__((vector_size(8 * (WIDTH)), aligned(8), may_alias));                      \
     ATTRIBUTE static inline __attribute__((always_inline)) void NAME##_run(                    \
         const wgi_record *low, const wgi_record *high, double *adjoint, size_t stride) {       \
+        double none[NONE * (LANES)] = {0};                                                     \
         for (const wgi_record *r = high; r-- != low;) {                                        \
             const double *const from = adjoint + (size_t)r->out * stride;                      \
             double *const to0 = adjoint + (size_t)r->in0 * stride;                             \
-            double *const to1 = adjoint + (size_t)r->in1 * stride;                             \
+            double *const to1 = TARGET(r->in1, adjoint + (size_t)r->in1 * stride,              \
+                                       none + (uintptr_t)r / sizeof *r % NONE * (LANES));      \
             for (size_t i = 0; i < (LANES); i += (WIDTH)) {                                    \
                 const NAME##_row w = *(const NAME##_row *)(const void *)(from + i);            \
                 NAME##_row p0 = w * r->jac0, p1 = w * r->jac1;                                 \
@@ -30,8 +40,7 @@
                         p1[l] = wgi_product(w[l], r->jac1);                                    \
                     }                                                                          \
                 *(NAME##_row *)(void *)(to0 + i) += p0;                                        \
-                /* slot 0 is everybody's, as in scalar_sweep.c */                              \
-                if (r->in1 != 0) *(NAME##_row *)(void *)(to1 + i) += p1;                       \
+                *(NAME##_row *)(void *)(to1 + i) += p1;                                        \
             }                                                                                  \
         }                                                                                      \
     }                                                                                          \
