@@ -328,6 +328,7 @@ static cell *function_cell(analysis *a, version *caller, decl *f) {
     c->declared = f;
     if (f->body == NULL) {
         make_signature(a, c);
+        for (size_t i = 0; i < c->parameters.n; i++) flow(c->parameters.at[i], c->result);
         return c;
     }
     version *const v = version_for(a, caller, f);
@@ -502,7 +503,10 @@ static void run(analysis *a, version *v, const node *n);
 static cell *evaluate_new(analysis *a, version *v, const node *n) {
     switch (n->kind) {
     case NODE_NAME:
-        if (n->decl->kind == DECL_FUNCTION) return function_cell(a, v, n->decl);
+        if (n->decl->kind == DECL_FUNCTION) {
+            if (n->decl->body == NULL) note(&a->named, v, n, "");
+            return function_cell(a, v, n->decl);
+        }
         if (n->decl->kind == DECL_CONSTANT) return new_cell(a, n->type);
         return decl_cell(a, v, n->decl);
     case NODE_MEMBER:
@@ -1128,6 +1132,14 @@ static void check_mixtures(const analysis *a) {
     }
 }
 
+static bool in_function(const analysis *a, const decl *d) {
+    for (size_t i = 0; d != NULL && i < a->program->functions.n; i++) {
+        const decl *const f = a->program->functions.at[i];
+        if (f->file == d->file && f->begin <= d->begin && d->end <= f->end) return true;
+    }
+    return false;
+}
+
 static void check(analysis *a) {
     for (size_t i = 0; i < a->never.n; i++) {
         const remark *const r = a->never.at[i];
@@ -1178,11 +1190,25 @@ static void check(analysis *a) {
             "expression: write operators and calls",
             r->what, source(r->n));
     }
+    for (size_t i = 0; i < a->named.n; i++) {
+        const remark *const r = a->named.at[i];
+        if (holds_variables(node_cell(r->v, r->n)))
+            error_at(
+                place_of(r->n),
+                "'%s' is called through a pointer, with what depends on the inputs, and is not "
+                "among the files given: write a function that calls it",
+                source(r->n));
+    }
     check_mixtures(a);
     for (size_t i = 0; i < a->program->records.n; i++) {
         const record *const r = a->program->records.at[i];
         if (!converted[r->number]) continue;
-        if (r->is_union)
+        if (in_function(a, r->definition))
+            error_at(
+                place_in(r->definition->file, r->definition->begin),
+                "structure '%s' holds variables and is defined in a function: define it before that",
+                r->tagged ? r->name : "(no name)");
+        else if (r->is_union)
             error_at(place_in(r->definition->file, r->definition->begin),
                      "a field of union '%s' depends on the inputs: write a structure", r->name);
         else if (r->of_system)

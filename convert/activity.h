@@ -73,6 +73,7 @@ typedef struct analysis {
     list callees; /* decl: these functions */
     bool accept_integers;
     list losses, foreign, unknown; /* what is said when all is known */
+    list named;                    /* functions that are not among the files, by name */
     list mixtures;                 /* memory of two types */
     list to_integers,
         from_integers; /* cells that pointers lead to which become integers, and were ones */

@@ -282,6 +282,7 @@ const char *write_step(writer *w, const node *n, bool used) {
         n->postfix ? " wgc_before;" : "");
 }
 
+static const char *number_argument(writer *w, const node *n);
 static const char *value_of(const char *s) { return format("wg_value(%s)", s); }
 
 static const char *comparison(const char *op) {
@@ -294,7 +295,7 @@ static const char *comparison(const char *op) {
 
 /* A variable, or a number, as the tape's comparisons take them. */
 static const char *compared(writer *w, const node *n) {
-    return is_active(w, n) ? write_variable(w, n) : write_number(w, n);
+    return is_active(w, n) ? write_variable(w, n) : number_argument(w, n);
 }
 
 static const char *write_binary_number(writer *w, const node *n) {
@@ -507,12 +508,17 @@ static operand call_operand(writer *w, const node *n) {
     }
 }
 
+/* A number as the argument of a macro or function of the library: a comma is in parentheses, and what has bits
+ * only is an integer. */
+static const char *number_argument(writer *w, const node *n) {
+    const char *const s = write_number(w, n);
+    const node *const e = bare(n);
+    if (e->kind == NODE_MEMBER && e->decl->is_bits) return format("+%s", s);
+    return n->kind == NODE_BINARY && same(n->op, ",") ? format("(%s)", s) : s;
+}
+
 operand write_operand(writer *w, const node *n) {
-    if (!is_active(w, n)) {
-        const char *const s = write_number(w, n);
-        return (operand){n->kind == NODE_BINARY && same(n->op, ",") ? format("(%s)", s) : s, 0,
-                         1, 0};
-    }
+    if (!is_active(w, n)) return (operand){number_argument(w, n), 0, 1, 0};
     if (is_place(n)) return leaf(write_place(w, n));
     operand o[2];
     switch (n->kind) {
@@ -552,7 +558,7 @@ operand write_operand(writer *w, const node *n) {
 }
 
 const char *write_variable(writer *w, const node *n) {
-    if (!is_active(w, n)) return format("wg_constant(%s)", write_number(w, n));
+    if (!is_active(w, n)) return format("wg_constant(%s)", number_argument(w, n));
     if (n->kind == NODE_STATEMENTS) { /* the last one is its value */
         const node *const block = n->child[0];
         part *const p = arena_get(block->children * sizeof *p);

@@ -262,6 +262,7 @@ static decl *decl_of(reader *r, CXCursor c) {
     const enum CX_StorageClass s = clang_Cursor_getStorageClass(c);
     d->is_static = s == CX_SC_Static;
     d->is_extern = s == CX_SC_Extern;
+    d->is_bits = d->kind == DECL_FIELD && clang_Cursor_isBitField(c) != 0;
     d->is_inline = d->kind == DECL_FUNCTION && clang_Cursor_isFunctionInlined(c) != 0;
     set_place(r, d, c);
     if (d->kind == DECL_VARIABLE) {
@@ -625,9 +626,12 @@ static node *build(reader *r, CXCursor c, bool by_macro) {
     else if (n->kind == NODE_OPAQUE && k == CXCursor_UnexposedExpr && is_designation(n)) {
         n->kind = NODE_DESIGNATED;
         n->decl = designated(r, &inside);
-    } else if (n->kind == NODE_OPAQUE && n->children == 2 && k == CXCursor_UnexposedExpr &&
-               same(operator_behind(n, n->child[0]), "?"))
-        n->kind = NODE_CHOICE;
+    } else if (n->kind == NODE_OPAQUE && n->children >= 2 && k == CXCursor_UnexposedExpr &&
+               same(operator_behind(n, n->child[0]), "?")) {
+        n->kind = NODE_CHOICE; /* the first child may come again, as condition and as value */
+        n->child[1] = n->child[n->children - 1];
+        n->children = 2;
+    }
     decay(n);
     return n;
 }
