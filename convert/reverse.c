@@ -231,7 +231,7 @@ static void go_back(reversal *x, const node *n, const char *seed) {
         else putf(x->to, "%s%s += %s;\n", x->indent, print_shadow(r, n), seed);
         return;
     }
-    if (n->kind == NODE_CHOICE) {
+    if (n->kind == NODE_CHOICE && n->children == 3) {
         back_choice(x, n, seed);
         return;
     }
@@ -278,7 +278,14 @@ void put_adjoint(routine *r, const step *s, text *to, const char *indent) {
         if (active) putf(to, "%sconst double wgc_b = %s;\n", indent, b);
         putf(to, "%s%s = 0;\n", indent, b);
         seed = "wgc_b";
-    } else if (s->add < 0) seed = format("-%s", b);
+    } else {
+        /* what the expression reads may be what it is added to: one shadow, which changes on the way */
+        if (active && !is_leaf(r, bare(s->e))) {
+            putf(to, "%sconst double wgc_b = %s;\n", indent, b);
+            seed = "wgc_b";
+        }
+        if (s->add < 0) seed = format("-%s", seed);
+    }
     if (active) go_back(&x, s->e, seed);
     for (size_t i = 0; i < x.named.n; i++) r->instead[((node *)x.named.at[i])->number] = NULL;
 }
