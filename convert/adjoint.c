@@ -78,7 +78,7 @@ typedef struct emitter {
     unsigned loops;
 } emitter;
 
-static const char *without_const(const char *s) {
+const char *without_const(const char *s) {
     text to = {NULL, 0, 0};
     const tokens t = lex(s, strlen(s));
     size_t at = 0;
@@ -90,6 +90,21 @@ static const char *without_const(const char *s) {
     }
     put(&to, s + at);
     return text_of(&to);
+}
+/* A variable that can be assigned to: what it points to stays const. */
+static const char *assignable(const type *t, const char *name) {
+    const char *const s = declared_as(t, name);
+    if (t->kind != TYPE_POINTER) return without_const(s);
+    const tokens k = lex(s, strlen(s));
+    for (size_t i = 1; i < k.n; i++) {
+        if (!token_is(s, &k.at[i], name)) continue;
+        size_t first = i;
+        while (first > 0 && (token_is(s, &k.at[first - 1], "const") ||
+                             token_is(s, &k.at[first - 1], "restrict")))
+            first--;
+        return format("%s%s", copy_text(s, k.at[first].begin), s + k.at[i].begin);
+    }
+    return s;
 }
 static const char *shadow_type(const type *t, const char *name) {
     return without_const(declared_as(t, name));
@@ -484,9 +499,7 @@ static const char *signature(const routine *r, bool back) {
     put(&to, back ? format("void %s", name) : declared_as(result, name));
     for (size_t i = 0; i < f->parameters.n; i++) {
         const decl *const p = f->parameters.at[i];
-        const char *s = declared_as(p->type, p->name);
-        if (starts_with(s, "const ") && p->type->kind != TYPE_POINTER) s += 6;
-        putf(&to, "%s, ", s);
+        putf(&to, "%s, ", assignable(p->type, p->name));
     }
     for (size_t i = 0; i < f->parameters.n; i++) {
         const decl *const p = f->parameters.at[i];
@@ -580,10 +593,8 @@ static void put_locals(const emitter *m, bool back) {
             putf(m->to, "    %s;\n", one_declaration(d, x->name));
             continue;
         }
-        const char *s = declared_as(x->type, x->name);
         const bool pointer = x->type->kind == TYPE_POINTER;
-        if (starts_with(s, "const ") && !pointer) s += 6;
-        putf(m->to, "    %s = 0;\n", s);
+        putf(m->to, "    %s = 0;\n", assignable(x->type, x->name));
         if (x->holds && (back || pointer))
             putf(m->to, "    %s = 0;\n", shadow_type(x->type, format("%s_b", x->name)));
     }
@@ -699,7 +710,7 @@ static void put_backward(emitter *m) {
     for (size_t i = 0; i < f->parameters.n; i++) {
         const decl *const p = f->parameters.at[i];
         if (param_holds(r, p) && p->type->kind == TYPE_REAL && !is_framed(r, p))
-            putf(m->to, "    double %s_b = 0;\n", p->name);
+            putf(m->to, "    %s = 0;\n", shadow_type(p->type, format("%s_b", p->name)));
     }
     put_saved(m, true);
     if (!r->jumps) {
@@ -805,9 +816,10 @@ const char *write_adjoint(writer *w, const file *f, const output *o) {
         put_frame(&(emitter){.r = r, .to = &to});
     }
     put(&to, "\n#pragma GCC diagnostic push\n");
-    static const char *const quiet[] = {"parameter", "variable", "but-set-variable", "label"};
-    for (size_t i = 0; i < 4; i++)
-        putf(&to, "#pragma GCC diagnostic ignored \"-Wunused-%s\"\n", quiet[i]);
+    static const char *const quiet[] = {"unused-parameter", "unused-variable", "unused-but-set-variable", "unused-label",
+                                        "implicit-fallthrough"};
+    for (size_t i = 0; i < sizeof quiet / sizeof *quiet; i++)
+        putf(&to, "#pragma GCC diagnostic ignored \"-W%s\"\n", quiet[i]);
     for (size_t i = 0; i < routines.n; i++) {
         emitter m = {.r = routines.at[i], .to = &to};
         put_forward(&m);

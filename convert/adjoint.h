@@ -7,6 +7,8 @@
 #include "convert/output.h"
 #include "convert/steps.h"
 
+const char *without_const(const char *s); /* a type's text */
+
 /* The text of the root's file, and behind it the adjoint of all that is called. */
 const char *write_adjoint(writer *w, const file *f, const output *o);
 

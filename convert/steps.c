@@ -204,9 +204,14 @@ const char *print(const routine *r, const node *n) {
         return n->decl->owner != NULL ? local_name(r, n->decl) : source(n);
     part *const p = arena_get((n->children + 1) * sizeof *p);
     size_t k = 0;
-    for (size_t i = 0; i < n->children; i++)
-        if (n->child[i] != NULL)
-            p[k++] = (part){n->child[i]->begin, n->child[i]->end, print(r, n->child[i])};
+    for (size_t i = 0; i < n->children; i++) {
+        if (n->child[i] == NULL) continue;
+        if (k != 0 && n->child[i]->begin < p[k - 1].end) {
+            error_at(place_of(n), "'%s' cannot be turned round: write all three parts of it", source(n)); /* a ?: b */
+            break;
+        }
+        p[k++] = (part){n->child[i]->begin, n->child[i]->end, print(r, n->child[i])};
+    }
     return replaced(n->file, n->begin, n->end, k, p);
 }
 
@@ -228,7 +233,7 @@ const char *print_shadow(const routine *r, const node *n) {
         return format("(%s%s)", n->op, print_shadow(r, n->child[0]));
     case NODE_CAST:
         return format("(%s)%s",
-                      copy_text(n->file->text + n->begin + 1, n->type_end - n->begin - 1),
+                      without_const(copy_text(n->file->text + n->begin + 1, n->type_end - n->begin - 1)),
                       print_shadow(r, n->child[0]));
     case NODE_BINARY: {
         const bool first =
@@ -312,7 +317,8 @@ static void call_step(builder *b, const node *n, version *v) {
         *g = (argument){.n = e, .type = p->type, .holds = c != NULL && holds_variables(c)};
         /* a number is as it was when it went in: so it is a variable that nothing changes meanwhile */
         const bool has_shadow = !g->holds || step_is_active(r, e);
-        if (p->type->kind == TYPE_REAL && (!is_plain_local(r, e) || !has_shadow) &&
+        const bool alike = e->type != NULL && e->type->kind == TYPE_REAL && e->type->bits == p->type->bits;
+        if (p->type->kind == TYPE_REAL && (!is_plain_local(r, e) || !has_shadow || !alike) &&
             (g->holds || e->kind != NODE_NUMBER)) {
             const target t = new_name(r, p->type, g->holds ? c : NULL);
             step *const s = add_step(b, STEP_ASSIGN);
