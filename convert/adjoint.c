@@ -11,7 +11,19 @@ static const char stack_text[] =
     " * memory it jumps out. */\n"
     "union wgc_word { double d; int64_t i; void *p; };\n"
     "struct wgc_chunk { struct wgc_chunk *before; size_t n, room; union wgc_word at[]; };\n"
-    "typedef struct wgc_stack {\n    union wgc_word *at;\n    size_t n, room;\n    struct wgc_chunk *chunk, *spare;\n    jmp_buf out;\n} wgc_stack;\n"
+    "struct wgc_given { struct wgc_given *before; void *p; };\n"
+    "typedef struct wgc_stack {\n    union wgc_word *at;\n    size_t n, room;\n    struct wgc_chunk *chunk, *spare;\n    struct wgc_given *given;\n    jmp_buf out;\n} wgc_stack;\n"
+    "/* What free was called for is given back at the end, with what was obtained for variables: until then it is\n"
+    " * read. */\n"
+    "__attribute__((noinline, unused)) static void wgc_later(wgc_stack *s, void *p) {\n"
+    "    struct wgc_given *const g = p == NULL ? NULL : malloc(sizeof *g);\n"
+    "    if (p == NULL) return;\n"
+    "    if (g == NULL) free(p), longjmp(s->out, 1);\n"
+    "    *g = (struct wgc_given){s->given, p}, s->given = g;\n}\n"
+    "__attribute__((noinline, unused)) static void *wgc_memory(wgc_stack *s, size_t n, size_t size) {\n"
+    "    void *const p = calloc(n != 0 ? n : 1, size != 0 ? size : 1);\n"
+    "    if (p == NULL) longjmp(s->out, 1);\n"
+    "    wgc_later(s, p);\n    return p;\n}\n"
     "__attribute__((noinline, unused)) static void wgc_grow(wgc_stack *s, size_t words) {\n"
     "    struct wgc_chunk *c = s->spare;\n"
     "    const size_t twice = s->chunk == NULL ? 1024 : s->chunk->room < 262144 ? 2 * s->chunk->room : s->chunk->room;\n"
@@ -30,7 +42,10 @@ static const char stack_text[] =
     "}\n"
     "__attribute__((unused)) static void wgc_close(wgc_stack *s) {\n"
     "    free(s->spare);\n"
+    "    for (struct wgc_given *g = s->given; g != NULL;) {\n        struct wgc_given *const before = g->before;\n        free(g->p), free(g);\n        g = before;\n    }\n"
     "    for (struct wgc_chunk *c = s->chunk; c != NULL;) {\n        struct wgc_chunk *const before = c->before;\n        free(c);\n        c = before;\n    }\n}\n"
+;
+static const char stack_text_more[] =
     "#define WGC_ROOM(s) do { if (__builtin_expect((s)->n == (s)->room, 0)) wgc_grow(s, 1); } while (0)\n"
     "#define WGC_LAST(s) do { if (__builtin_expect((s)->n == 0, 0)) wgc_shrink(s); } while (0)\n"
     "__attribute__((unused)) static inline void wgc_push(wgc_stack *s, double x) { WGC_ROOM(s); s->at[s->n++].d = x; }\n"
@@ -49,6 +64,11 @@ static const char stack_text[] =
     "    memcpy(wgc_frame(s, WGC_WORDS(bytes)), x, bytes);\n}\n"
     "__attribute__((unused)) static void wgc_pop_all(wgc_stack *s, void *x, size_t bytes) {\n"
     "    wgc_unframe(s, WGC_WORDS(bytes));\n    memcpy(x, s->at + s->n, bytes);\n}\n"
+    "/* What went from x to y, which may overlap, goes back: each shadow of y is taken before anything is added to it. */\n"
+    "__attribute__((unused)) static void wgc_move(double *y, double *x, size_t n) {\n"
+    "    if (x == y) return;\n"
+    "    for (size_t k = 0; k < n; k++) {\n        const size_t i = (uintptr_t)x < (uintptr_t)y ? k : n - 1 - k;\n"
+    "        const double b = y[i];\n        y[i] = 0;\n        x[i] += b;\n    }\n}\n"
     "/* Nothing flows back through a partial that is infinite, if nothing came. */\n"
     "__attribute__((unused)) static inline double wgc_times(double x, double partial) { return x == 0 ? 0 : x * partial; }\n#endif\n";
 
@@ -58,15 +78,33 @@ typedef struct emitter {
     unsigned loops;
 } emitter;
 
-static const char *without_const(const char *s) {
+const char *without_const(const char *s) {
     text to = {NULL, 0, 0};
-    for (const char *p; (p = strstr(s, "const")) != NULL;) {
-        put_n(&to, s, (size_t)(p - s));
-        s = p + 5;
-        while (*s == ' ') s++;
+    const tokens t = lex(s, strlen(s));
+    size_t at = 0;
+    for (size_t i = 0; i < t.n; i++) {
+        if (!token_is(s, &t.at[i], "const")) continue;
+        put_n(&to, s + at, t.at[i].begin - at);
+        at = t.at[i].end;
+        while (s[at] == ' ') at++;
     }
-    put(&to, s);
+    put(&to, s + at);
     return text_of(&to);
+}
+/* A variable that can be assigned to: what it points to stays const. */
+static const char *assignable(const type *t, const char *name) {
+    const char *const s = declared_as(t, name);
+    if (t->kind != TYPE_POINTER) return without_const(s);
+    const tokens k = lex(s, strlen(s));
+    for (size_t i = 1; i < k.n; i++) {
+        if (!token_is(s, &k.at[i], name)) continue;
+        size_t first = i;
+        while (first > 0 && (token_is(s, &k.at[first - 1], "const") ||
+                             token_is(s, &k.at[first - 1], "restrict")))
+            first--;
+        return format("%s%s", copy_text(s, k.at[first].begin), s + k.at[i].begin);
+    }
+    return s;
 }
 static const char *shadow_type(const type *t, const char *name) {
     return without_const(declared_as(t, name));
@@ -154,12 +192,10 @@ static void forward_assign(emitter *m, const step *s, const char *indent) {
         const node *n = s->e;
         while (n->kind == NODE_PAREN || n->kind == NODE_CAST) n = n->child[0];
         const bool zeroed = same(bare(n->child[0])->decl->name, "calloc");
-        putf(to, "%s%s = %s;\n", indent, x, print(r, s->e));
-        if (zeroed)
-            putf(to, "%s%s = calloc(%s, %s);\n", indent, b, print(r, n->child[1]),
-                 print(r, n->child[2]));
-        else putf(to, "%s%s = calloc(1, %s);\n", indent, b, print(r, n->child[1]));
-        putf(to, "%sif (%s == NULL || %s == NULL) longjmp(wgc_s->out, 1);\n", indent, x, b);
+        const char *const count = zeroed ? print(r, n->child[1]) : "1",
+                          *const size = print(r, n->child[zeroed ? 2 : 1]);
+        putf(to, "%s%s = wgc_memory(wgc_s, %s, %s);\n", indent, x, count, size);
+        putf(to, "%s%s = wgc_memory(wgc_s, %s, %s);\n", indent, b, count, size);
     } else {
         const char *const e = s->text != NULL ? s->text : print(r, s->e);
         putf(to, "%s%s %s %s;\n", indent, x, s->add > 0 ? "+=" : s->add < 0 ? "-=" : "=", e);
@@ -204,8 +240,13 @@ static void forward(emitter *m, const list *steps, const char *indent) {
         case STEP_PLAIN: {
             if (s->text == NULL && s->to.name != NULL) break; /* a declaration keeps it */
             const char *const e = s->text != NULL ? s->text : print(r, s->e);
-            if (!starts_with(e, "free"))
-                putf(m->to, "%s%s;\n", indent, e); /* memory is given back when all is done */
+            /* memory is given back when all is done */
+            if (s->text == NULL && is_free(s->e)) {
+                const node *const p = s->e->child[1];
+                const node *q = p;
+                while (q->kind == NODE_CAST || q->kind == NODE_PAREN) q = q->child[0];
+                if (!node_holds(r, q)) putf(m->to, "%swgc_later(wgc_s, %s);\n", indent, print(r, p));
+            } else putf(m->to, "%s%s;\n", indent, e);
             break;
         }
         case STEP_CLEAR: {
@@ -218,12 +259,14 @@ static void forward(emitter *m, const list *steps, const char *indent) {
             const char *const x = print(r, s->to.n);
             if (s->push) putf(m->to, "%swgc_push_all(wgc_s, %s, %s);\n", indent, x, s->text);
             if (s->e != NULL)
-                putf(m->to, "%smemcpy(%s, %s, %s);\n", indent, x, print(r, s->e), s->text);
+                putf(m->to, "%smemmove(%s, %s, %s);\n", indent, x, print(r, s->e), s->text);
             else putf(m->to, "%smemset(%s, 0, %s);\n", indent, x, s->text);
             break;
         }
         case STEP_ARRAY: {
             const char *const x = s->to.name, *const e = leaf_type(s->to.type)->spelling;
+            putf(m->to, "%swgc_push_p(wgc_s, %s);\n", indent, x); /* of the turn before */
+            if (target_holds(s)) putf(m->to, "%swgc_push_p(wgc_s, %s_b);\n", indent, x);
             putf(m->to, "%s%s = wgc_frame(wgc_s, WGC_WORDS((size_t)(%s) * sizeof(%s)));\n",
                  indent, x, s->text, e);
             if (target_holds(s))
@@ -267,24 +310,33 @@ static void forward(emitter *m, const list *steps, const char *indent) {
 
 static void backward(emitter *m, const list *steps, const char *indent);
 
-/* Adjoints of all numbers of a structure move from `from` to `to`. */
+/* Adjoints of all numbers of a structure, or of an array in one, move from `from` to `to`. */
+static void move_all(const emitter *m, const char *to, const char *from, const type *t,
+                     const char *indent, unsigned depth) {
+    if (t->kind == TYPE_REAL)
+        putf(m->to, "%s%s += %s;\n%s%s = 0;\n", indent, to, from, indent, from);
+    else if (t->kind == TYPE_ARRAY) {
+        const char *const k = format("wgc_k%u", depth), *const at = format("[%s]", k);
+        putf(m->to, "%sfor (size_t %s = 0; %s < sizeof %s / sizeof *%s; %s++) {\n", indent, k, k,
+             to, to, k);
+        move_all(m, format("%s%s", to, at), format("%s%s", from, at), t->of, deeper(indent),
+                 depth + 1);
+        putf(m->to, "%s}\n", indent);
+    } else if (t->kind == TYPE_RECORD)
+        for (size_t i = 0; i < t->record->fields.n; i++) {
+            const decl *const f = t->record->fields.at[i];
+            cell *const c = cell_of(m->r->a, NULL, f);
+            if (c == NULL || !holds_variables(c)) continue;
+            move_all(m, format("%s.%s", to, f->name), format("%s.%s", from, f->name), f->type,
+                     indent, depth);
+        }
+}
 static void move_record(const emitter *m, const char *to, const char *from, const type *t,
                         const char *indent) {
-    for (size_t i = 0; i < t->record->fields.n; i++) {
-        const decl *const f = t->record->fields.at[i];
-        cell *const c = cell_of(m->r->a, NULL, f);
-        if (c == NULL || !holds_variables(c)) continue;
-        const char *const x = format("%s.%s", to, f->name), *const y =
-                                                                format("%s.%s", from, f->name);
-        if (f->type->kind == TYPE_REAL)
-            putf(m->to, "%s%s += %s;\n%s%s = 0;\n", indent, x, y, indent, y);
-        else if (f->type->kind == TYPE_RECORD) move_record(m, x, y, f->type, indent);
-        else if (f->type->kind == TYPE_ARRAY)
-            putf(
-                m->to,
-                "%sfor (size_t wgc_k = 0; wgc_k < sizeof %s / sizeof(double); wgc_k++)\n%s    ((double *)%s)[wgc_k] += ((double *)%s)[wgc_k], ((double *)%s)[wgc_k] = 0;\n",
-                indent, x, indent, x, y, y);
-    }
+    /* of one and the same structure: nothing moves */
+    putf(m->to, "%sif (&%s != &%s) {\n", indent, to, from);
+    move_all(m, to, from, t, deeper(indent), 0);
+    putf(m->to, "%s}\n", indent);
 }
 
 static void backward_assign(emitter *m, const step *s, const char *indent) {
@@ -292,8 +344,6 @@ static void backward_assign(emitter *m, const step *s, const char *indent) {
     const char *const x = print_target(r, &s->to);
     const bool pointer = is_kind(s->to.type, TYPE_POINTER);
     const char *const b = pointer && target_holds(s) ? shadow_target(r, &s->to) : NULL;
-    if (is_memory(m, s) && target_holds(s))
-        putf(m->to, "%sfree(%s);\n%sfree(%s);\n", indent, x, indent, b);
     if (s->push && s->undo != NULL) putf(m->to, "%s%s = %s %s;\n", indent, x, x, s->undo);
     else if (s->push) put_pop(m->to, indent, x, b, s->to.type);
     if (is_kind(s->to.type, TYPE_RECORD) && target_holds(s) && s->text == NULL) {
@@ -392,22 +442,20 @@ static void backward(emitter *m, const list *steps, const char *indent) {
             if (s->push)
                 putf(m->to, "%swgc_pop_all(wgc_s, %s, %s);\n", indent, print(r, s->to.n),
                      s->text);
-            putf(m->to, "%sfor (size_t wgc_k = 0; wgc_k < (%s) / sizeof(double); wgc_k++) {\n",
-                 indent, s->text);
             if (s->e != NULL)
-                putf(
-                    m->to,
-                    "%s    const double wgc_b = (%s)[wgc_k];\n%s    (%s)[wgc_k] = 0;\n%s    (%s)[wgc_k] += wgc_b;\n",
-                    indent, flat_shadow(r, s->to.n), indent, flat_shadow(r, s->to.n), indent,
-                    flat_shadow(r, s->e));
-            else putf(m->to, "%s    (%s)[wgc_k] = 0;\n", indent, flat_shadow(r, s->to.n));
-            putf(m->to, "%s}\n", indent);
+                putf(m->to, "%swgc_move(%s, %s, (%s) / sizeof(double));\n", indent,
+                     flat_shadow(r, s->to.n), flat_shadow(r, s->e), s->text);
+            else
+                putf(m->to, "%smemset(%s, 0, %s);\n", indent, flat_shadow(r, s->to.n), s->text);
             break;
         case STEP_ARRAY:
             putf(m->to, "%s{\n%s    const size_t wgc_words = (size_t)wgc_pop_i(wgc_s);\n",
                  indent, indent);
             if (target_holds(s)) putf(m->to, "%s    wgc_unframe(wgc_s, wgc_words);\n", indent);
-            putf(m->to, "%s    wgc_unframe(wgc_s, wgc_words);\n%s}\n", indent, indent);
+            putf(m->to, "%s    wgc_unframe(wgc_s, wgc_words);\n", indent);
+            if (target_holds(s))
+                putf(m->to, "%s    %s_b = wgc_pop_p(wgc_s);\n", indent, s->to.name);
+            putf(m->to, "%s    %s = wgc_pop_p(wgc_s);\n%s}\n", indent, s->to.name, indent);
             break;
         case STEP_IF:
             putf(m->to, "%sif (wgc_pop_i(wgc_s) != 0) {\n", indent);
@@ -451,9 +499,7 @@ static const char *signature(const routine *r, bool back) {
     put(&to, back ? format("void %s", name) : declared_as(result, name));
     for (size_t i = 0; i < f->parameters.n; i++) {
         const decl *const p = f->parameters.at[i];
-        const char *s = declared_as(p->type, p->name);
-        if (starts_with(s, "const ") && p->type->kind != TYPE_POINTER) s += 6;
-        putf(&to, "%s, ", s);
+        putf(&to, "%s, ", assignable(p->type, p->name));
     }
     for (size_t i = 0; i < f->parameters.n; i++) {
         const decl *const p = f->parameters.at[i];
@@ -530,6 +576,10 @@ static void put_locals(const emitter *m, bool back) {
         const bool aggregate = x->type->kind == TYPE_ARRAY || x->type->kind == TYPE_RECORD;
         if (x->framed) {
             if (back) continue;
+            if (x->type->kind == TYPE_ARRAY && x->type->count < 0) {
+                putf(m->to, "    %s = NULL;\n", x->name);
+                if (x->holds) putf(m->to, "    %s_b = NULL;\n", x->name);
+            }
             if (x->holds && !(x->type->kind == TYPE_ARRAY && x->type->count < 0))
                 putf(m->to,
                      aggregate ? "    memset(&%s_b, 0, sizeof %s_b);\n" : "    %s_b = 0;\n",
@@ -543,10 +593,8 @@ static void put_locals(const emitter *m, bool back) {
             putf(m->to, "    %s;\n", one_declaration(d, x->name));
             continue;
         }
-        const char *s = declared_as(x->type, x->name);
         const bool pointer = x->type->kind == TYPE_POINTER;
-        if (starts_with(s, "const ") && !pointer) s += 6;
-        putf(m->to, "    %s = 0;\n", s);
+        putf(m->to, "    %s = 0;\n", assignable(x->type, x->name));
         if (x->holds && (back || pointer))
             putf(m->to, "    %s = 0;\n", shadow_type(x->type, format("%s_b", x->name)));
     }
@@ -662,7 +710,7 @@ static void put_backward(emitter *m) {
     for (size_t i = 0; i < f->parameters.n; i++) {
         const decl *const p = f->parameters.at[i];
         if (param_holds(r, p) && p->type->kind == TYPE_REAL && !is_framed(r, p))
-            putf(m->to, "    double %s_b = 0;\n", p->name);
+            putf(m->to, "    %s = 0;\n", shadow_type(p->type, format("%s_b", p->name)));
     }
     put_saved(m, true);
     if (!r->jumps) {
@@ -691,12 +739,46 @@ static void put_backward(emitter *m) {
     put(m->to, "}\n\n");
 }
 
+/* Is it called by one of the functions? What is in its memory may have been used before, then. */
+static bool is_called(const analysis *a, const version *v) {
+    for (size_t i = 0; i < a->versions.n; i++) {
+        const version *const by = a->versions.at[i];
+        for (size_t k = 0; k < by->function->nodes; k++)
+            if (by->called[k] != NULL && by->called[k]->like == v) return true;
+    }
+    return false;
+}
+
+/* What else runs the text of a version may lead pointers of it to the same memory, which lead to two in it:
+ * its plan is for both. */
+static void join_for_plan(cell *a, cell *b) {
+    a = real_cell(a), b = real_cell(b);
+    if (a == b) return;
+    b->joined = a;
+    a->addressed |= b->addressed, a->forced |= b->forced, a->mixed |= b->mixed;
+    a->varied |= b->varied, a->useful |= b->useful, a->active |= b->active;
+    if (a->type == NULL) a->type = b->type;
+    if (a->target == NULL) a->target = b->target;
+    else if (b->target != NULL) join_for_plan(a->target, b->target);
+}
+static void join_like(const version *v) {
+    for (size_t i = 0; i < v->function->nodes; i++)
+        for (size_t k = 0; v->of_node[i] != NULL && k < i; k++)
+            if (v->of_node[k] != NULL && real_cell(v->of_node[k]) == real_cell(v->of_node[i]) &&
+                v->like->of_node[k] != NULL && v->like->of_node[i] != NULL)
+                join_for_plan(v->like->of_node[k], v->like->of_node[i]);
+}
+
 const char *write_adjoint(writer *w, const file *f, const output *o) {
     text to = {NULL, 0, 0};
     list routines = {NULL, 0, 0};
     (void)o;
+    for (size_t i = 0; i < w->a->versions.n; i++) {
+        const version *const v = w->a->versions.at[i];
+        if (v->touched && v->like != v) join_like(v);
+    }
     put_n(&to, f->text, f->n);
-    putf(&to, "\n%s\n", stack_text);
+    putf(&to, "\n%s%s\n", stack_text, stack_text_more);
     for (size_t i = 0; i < w->a->versions.n; i++) {
         version *const v = w->a->versions.at[i];
         if (!v->touched || v->like != v) continue;
@@ -714,10 +796,17 @@ const char *write_adjoint(writer *w, const file *f, const output *o) {
             return "";
         }
     }
-    for (size_t i = 0; i < routines.n; i++) mark_needed(routines.at[i]);
-    for (int round = 0; round < 2; round++)
+    for (bool more = true; more;) {
+        more = false;
+        for (size_t i = 0; i < routines.n; i++) more |= mark_needed(routines.at[i]);
+    }
+    for (bool more = true; more;) {
+        more = false;
         for (size_t i = 0; i < routines.n; i++)
-            plan(routines.at[i], ((routine *)routines.at[i])->v == w->a->root);
+            more |= plan(routines.at[i], ((routine *)routines.at[i])->v == w->a->root &&
+                                             !is_called(w->a, w->a->root));
+    }
+    if (errors_said() != 0) return "";
     for (size_t i = 0; i < routines.n; i++) {
         routine *const r = routines.at[i];
         for (size_t k = 0; k < r->stretches.n; k++)
@@ -727,9 +816,10 @@ const char *write_adjoint(writer *w, const file *f, const output *o) {
         put_frame(&(emitter){.r = r, .to = &to});
     }
     put(&to, "\n#pragma GCC diagnostic push\n");
-    static const char *const quiet[] = {"parameter", "variable", "but-set-variable", "label"};
-    for (size_t i = 0; i < 4; i++)
-        putf(&to, "#pragma GCC diagnostic ignored \"-Wunused-%s\"\n", quiet[i]);
+    static const char *const quiet[] = {"unused-parameter", "unused-variable", "unused-but-set-variable", "unused-label",
+                                        "implicit-fallthrough"};
+    for (size_t i = 0; i < sizeof quiet / sizeof *quiet; i++)
+        putf(&to, "#pragma GCC diagnostic ignored \"-W%s\"\n", quiet[i]);
     for (size_t i = 0; i < routines.n; i++) {
         emitter m = {.r = routines.at[i], .to = &to};
         put_forward(&m);

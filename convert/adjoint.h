@@ -7,13 +7,15 @@
 #include "convert/output.h"
 #include "convert/steps.h"
 
+const char *without_const(const char *s); /* a type's text */
+
 /* The text of the root's file, and behind it the adjoint of all that is called. */
 const char *write_adjoint(writer *w, const file *f, const output *o);
 
 /* mark_needed: which values derivatives ask for; of all routines, before a plan. plan: which old values
- * are kept, and which are computed again. */
-void mark_needed(routine *r);
-void plan(routine *r, bool root);
+ * are kept, and which are computed again. Both are called until they find nothing more: true, if they did. */
+bool mark_needed(routine *r);
+bool plan(routine *r, bool root);
 bool version_changes(const version *v,
                      cell *c); /* may it assign to c, itself or by what it calls? */
 

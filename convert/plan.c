@@ -26,13 +26,18 @@ typedef struct planner {
     routine *r;
     bool *used;   /* by number of the cell: its present value is needed */
     size_t cells; /* numbers so far */
+    list numbered; /* the cells that have them */
     bool marking; /* finds what is needed at all */
+    bool grown;   /* something is needed or kept that was not before */
     list fresh;   /* struct fresh */
     range *ranges;
 } planner;
 
 static unsigned number_of(planner *p, cell *c) {
-    if (c->number == 0) c->number = (unsigned)++p->cells;
+    if (c->number == 0) {
+        c->number = (unsigned)++p->cells;
+        push(&p->numbered, c);
+    }
     return c->number;
 }
 
@@ -47,8 +52,10 @@ static cell *variable_cell(const planner *p, const char *name) {
 static void use(planner *p, cell *c) {
     if (c == NULL) return;
     c = real_cell(c);
-    if (p->marking) c->needed = true;
-    else p->used[number_of(p, c)] = true;
+    if (p->marking) {
+        p->grown |= !c->needed;
+        c->needed = true;
+    } else p->used[number_of(p, c)] = true;
     if (!p->marking)
         for (size_t i = 0; i < p->fresh.n; i++)
             if (((fresh *)p->fresh.at[i])->cell == c) ((fresh *)p->fresh.at[i])->cell = NULL;
@@ -61,6 +68,13 @@ static const range *range_of(const planner *p, const node *index) {
     return NULL;
 }
 
+/* Does a local variable or parameter that is never assigned to have one value, not one for each turn? */
+static bool has_one_value(const decl *d) {
+    for (const node *n = d->kind == DECL_PARAMETER ? NULL : d->group; n != NULL; n = n->parent)
+        if (n->kind == NODE_FOR || n->kind == NODE_WHILE || n->kind == NODE_DO) return false;
+    return d->owner != NULL && (d->kind == DECL_PARAMETER || d->group != NULL);
+}
+
 /* The array of x[i], where x is a local pointer, parameter or array that stays the same. */
 static const decl *array_of(const planner *p, const node *n) {
     const node *const x =
@@ -68,7 +82,8 @@ static const decl *array_of(const planner *p, const node *n) {
     if (x == NULL || x->kind != NODE_NAME || x->decl->owner == NULL) return NULL;
     cell *const c = cell_at(p->r, x);
     if (x->type->kind == TYPE_POINTER &&
-        (c == NULL || c->addressed || version_changes(p->r->v, c)))
+        (c == NULL || c->addressed || !has_one_value(x->decl) ||
+         version_changes(p->r->v, c)))
         return NULL;
     return x->decl;
 }
@@ -153,7 +168,7 @@ static void use_partials(planner *p, const node *n) {
         use_partials(p, n->child[1]);
         return;
     }
-    if (n->kind == NODE_CHOICE) {
+    if (n->kind == NODE_CHOICE && n->children == 3) {
         use_value(p, n->child[0]);
         use_partials(p, n->child[1]);
         use_partials(p, n->child[2]);
@@ -202,69 +217,38 @@ static bool add_used(planner *p, const bool *more) {
     return grown;
 }
 
-static bool changes_in(const version *v, const node *n, cell *c, list *seen);
-/* May a call of this version change c? */
-static bool changes(const version *v, cell *c, list *seen) {
-    if (list_has(seen, v)) return false;
+/* What a call asks for again, of the memory that it is led to: `like` is whose text it runs, `v` what is
+ * known of this call. */
+static void use_memory(planner *p, const version *like, const version *v, list *seen) {
+    if (v == NULL || list_has(seen, v)) return;
     push(seen, (void *)v);
-    return changes_in(v, v->function->body, c, seen);
-}
-static bool changes_in(const version *v, const node *n, cell *c, list *seen) {
-    if (n == NULL) return false;
-    const bool counts = n->kind == NODE_UNARY && (same(n->op, "++") || same(n->op, "--"));
-    if ((n->kind == NODE_ASSIGN || counts) && node_cell(v, n->child[0]) == c) return true;
-    if (n->kind == NODE_CALL) {
-        const version *const w = called_by(v, n);
-        if (w != NULL && changes(w, c, seen)) return true;
-        if (w == NULL) /* memcpy and the like */
-            for (size_t i = 1; i < n->children; i++) {
-                cell *const a = node_cell(v, n->child[i]);
-                if (a != NULL && ((a->target != NULL && real_cell(a->target) == c) || a == c) &&
-                    n->child[i]->type != NULL && n->child[i]->type->kind != TYPE_REAL &&
-                    n->child[i]->type->kind != TYPE_WHOLE)
-                    return true;
-            }
+    for (size_t i = 0; i < v->function->nodes; i++) {
+        if (v->of_node[i] != NULL && like->of_node[i] != NULL &&
+            real_cell(like->of_node[i])->needed)
+            use(p, v->of_node[i]);
+        if (v->called[i] != NULL && like->called[i] != NULL)
+            use_memory(p, v->called[i]->like, v->called[i], seen);
     }
-    for (size_t i = 0; i < n->children; i++)
-        if (changes_in(v, n->child[i], c, seen)) return true;
-    for (size_t i = 0; i < n->decls.n; i++) {
-        const decl *const d = n->decls.at[i];
-        if (d->init != NULL && changes_in(v, d->init, c, seen)) return true;
-    }
-    return false;
-}
-bool version_changes(const version *v, cell *c) {
-    list seen = {NULL, 0, 0};
-    return changes(v, real_cell(c), &seen);
 }
 
-/* A call of what is not turned round may write to memory whose values are needed again: how much is not
- * known, so it cannot be kept. */
-static void refuse_lost(planner *p, const node *n) {
-    routine *const r = p->r;
-    if (n == NULL || p->marking) return;
-    while (n->kind == NODE_PAREN || n->kind == NODE_CAST) n = n->child[0];
-    if (n->kind != NODE_CALL) return;
-    const node *const f = bare(n->child[0]);
-    const known_kind k = f->kind == NODE_NAME && f->decl->body == NULL
-                             ? known_function(f->decl->name, NULL)->kind
-                             : KNOWN_NOTHING;
-    if (k != KNOWN_NOTHING && k != KNOWN_COPY && k != KNOWN_FILL && k != KNOWN_AGAIN) return;
-    for (size_t i = 0; i < r->v->function->nodes && !r->refused; i++) {
-        cell *const c = r->v->of_node[i] != NULL ? real_cell(r->v->of_node[i]) : NULL;
-        list seen = {NULL, 0, 0};
-        if (c == NULL || c->number == 0 || !p->used[c->number]) continue;
-        if (!changes_in(r->v, n, c, &seen)) continue;
-        error_at(place_of(n),
-                 "'%s' cannot be turned round: it overwrites numbers that derivatives need again, "
-                 "and what it writes is not known: write each time to memory of its own",
-                 source(n));
-        r->refused = true;
+static bool step_changes(const planner *p, const step *s, cell *c);
+
+/* A call without variables is not turned round: it must not change what is asked for again. */
+static void check_plain(planner *p, const step *s) {
+    if (p->marking || s->e == NULL) return;
+    for (size_t i = 0; i < p->numbered.n; i++) {
+        cell *const c = p->numbered.at[i];
+        if (!p->used[c->number] || !step_changes(p, s, c)) continue;
+        error_at(place_of(s->e),
+                 "'%s' cannot be turned round: it changes numbers that derivatives ask for again",
+                 source(s->e));
+        p->r->refused = true;
+        return;
     }
 }
 
 static void walk_assign(planner *p, step *s) {
-    if (s->kind == STEP_ASSIGN && s->text == NULL) refuse_lost(p, s->e);
+    if (s->text == NULL && s->e != NULL && !p->r->refused) check_plain(p, s);
     const bool active = s->to.type != NULL && s->to.type->kind == TYPE_REAL &&
                         s->to.cell != NULL && is_variable(s->to.cell);
     if (active) {
@@ -282,14 +266,15 @@ static void walk_assign(planner *p, step *s) {
     if (c == NULL) return;
     if (p->marking) return;
     const unsigned k = number_of(p, real_cell(c));
-    if (p->used[k] && !s->again && !is_fresh(p, s->to.n)) {
+    const bool whole = s->to.type != NULL && s->to.type->kind == TYPE_RECORD; /* all fields */
+    if (whole || (p->used[k] && !s->again && !is_fresh(p, s->to.n))) {
+        p->grown |= !s->push;
         s->push = true;
         /* where it is kept has to be found again */
-        if (s->to.n != NULL) {
-            p->marking = true;
-            use_address(p, s->to.n);
-            p->marking = false;
-            use_address(p, s->to.n);
+        for (int pass = 0; pass < 2; pass++) {
+            p->marking = pass == 0;
+            if (s->to.n != NULL) use_address(p, s->to.n);
+            if (s->undo != NULL) use_value(p, s->e); /* it is undone by the same amount */
         }
     }
     if (is_local(p, &s->to))
@@ -304,7 +289,7 @@ static bool is_fixed(const planner *p, const node *n) {
     if (n->kind == NODE_NAME) {
         if (n->decl->kind == DECL_CONSTANT) return true;
         cell *const c = cell_at(p->r, n);
-        return n->decl->owner != NULL && c != NULL && !c->addressed &&
+        return n->decl->owner != NULL && has_one_value(n->decl) && c != NULL && !c->addressed &&
                !version_changes(p->r->v, c);
     }
     return n->kind == NODE_BINARY && !same(n->op, ",") && is_fixed(p, n->child[0]) &&
@@ -348,7 +333,7 @@ static void note_fresh(planner *p, const step *s) {
             walk(&probe, &single);
             t->push = push_before;
         }
-        p->cells = probe.cells;
+        p->cells = probe.cells, p->numbered = probe.numbered;
         if (probe.used[number_of(p, real_cell(b->to.cell))]) continue;
         fresh *const f = arena_get(sizeof *f);
         *f = (fresh){d, real_cell(b->to.cell), print(p->r, s->bound)};
@@ -400,18 +385,24 @@ static void walk(planner *p, list *steps) {
                 if (g->name != NULL) use(p, variable_cell(p, g->name));
                 else use_value(p, g->n);
             }
+            use_memory(p, s->callee, p->r->v->called[s->call->number], &(list){NULL, 0, 0});
             if (s->to.name != NULL) walk_assign(p, s);
             break;
-        case STEP_PLAIN: refuse_lost(p, s->e); break;
-        case STEP_ARRAY: break;
+        case STEP_PLAIN:
+            check_plain(p, s);
+            break;
+        case STEP_ARRAY:
+            break;
         case STEP_CLEAR:
             if (!p->marking && s->to.cell != NULL)
-                s->push |= p->used[number_of(p, real_cell(s->to.cell))];
+                s->push |= p->used[number_of(p, real_cell(s->to.cell))] ||
+                           leaf_type(s->to.type)->kind == TYPE_RECORD;
             if (s->to.type->kind == TYPE_RECORD) s->push = true;
             break;
         case STEP_COPY:
             use_value(p, s->to.n);
             if (s->e != NULL) use_value(p, s->e);
+            use_value(p, s->call->child[3]);
             if (!p->marking && s->to.cell != NULL)
                 s->push |= p->used[number_of(p, real_cell(s->to.cell))];
             break;
@@ -448,11 +439,18 @@ static void walk(planner *p, list *steps) {
 
 /* ---- what is computed again -------------------------------------------------------------- */
 
+/* Is c a field, which is overwritten with a structure as a whole? */
+static bool is_part(const type *t, const cell *c) {
+    while (t != NULL && t->kind == TYPE_ARRAY) t = t->of;
+    return t != NULL && t->kind == TYPE_RECORD && c->declared != NULL &&
+           c->declared->kind == DECL_FIELD;
+}
+
 static size_t assignments(const list *steps, const cell *c) {
     size_t n = 0;
     for (size_t i = 0; i < steps->n; i++) {
         const step *const s = steps->at[i];
-        if (s->to.cell != NULL && real_cell(s->to.cell) == c) n++;
+        if ((s->to.cell != NULL && real_cell(s->to.cell) == c) || is_part(s->to.type, c)) n++;
         n += assignments(&s->body, c) + assignments(&s->other, c);
     }
     return n;
@@ -497,14 +495,82 @@ static bool is_cheap(const node *n) {
     return true;
 }
 
+static bool changes_in(const version *v, const node *n, cell *c, list *seen);
+/* May a call of this version change c? */
+static bool changes(const version *v, cell *c, list *seen) {
+    if (list_has(seen, v)) return false;
+    push(seen, (void *)v);
+    return changes_in(v, v->function->body, c, seen);
+}
+/* May this call change c: memcpy and the like what their pointers lead to? */
+static bool call_changes(const version *v, const node *n, cell *c, list *seen) {
+    const version *const w = v->called[n->number];
+    if (w != NULL) return changes(w, c, seen);
+    const node *const f = bare(n->child[0]);
+    const known_kind k = f->kind == NODE_NAME && f->decl->kind == DECL_FUNCTION
+                             ? known_function(f->decl->name, NULL)->kind
+                             : KNOWN_NOTHING;
+    if (k == KNOWN_PRINT && f->decl->name[0] != 's') return false;
+    const size_t end = k == KNOWN_COPY || k == KNOWN_FILL ? 2 : n->children;
+    for (size_t i = 1; i < end; i++) {
+        const node *x = n->child[i];
+        while (x->kind == NODE_CAST || x->kind == NODE_PAREN) x = x->child[0];
+        cell *const a = node_cell(v, x);
+        if (x->type == NULL || x->type->kind == TYPE_REAL || x->type->kind == TYPE_WHOLE)
+            continue;
+        if (is_part(leaf_type(x->type), c)) return true;
+        if (a != NULL && ((a->target != NULL && real_cell(a->target) == c) || a == c))
+            return true;
+    }
+    return false;
+}
+static bool changes_in(const version *v, const node *n, cell *c, list *seen) {
+    if (n == NULL) return false;
+    const bool counts = n->kind == NODE_UNARY && (same(n->op, "++") || same(n->op, "--"));
+    if ((n->kind == NODE_ASSIGN || counts) &&
+        (node_cell(v, n->child[0]) == c || is_part(n->child[0]->type, c)))
+        return true;
+    if (n->kind == NODE_CALL && call_changes(v, n, c, seen)) return true;
+    for (size_t i = 0; i < n->children; i++)
+        if (changes_in(v, n->child[i], c, seen)) return true;
+    for (size_t i = 0; i < n->decls.n; i++) {
+        const decl *const d = n->decls.at[i];
+        if (d->init != NULL && changes_in(v, d->init, c, seen)) return true;
+    }
+    return false;
+}
+bool version_changes(const version *v, cell *c) {
+    list seen = {NULL, 0, 0};
+    return changes(v, real_cell(c), &seen);
+}
+
+/* May a call in n, which is run as it stands, change c? What has a name here is run by steps of its own. */
+static bool plain_changes(const planner *p, const node *n, const node *top, cell *c) {
+    if (n == NULL || (n != top && p->r->instead[n->number] != NULL)) return false;
+    list seen = {NULL, 0, 0};
+    if (n->kind == NODE_CALL && !is_free(n) && call_changes(p->r->v, n, c, &seen)) return true;
+    for (size_t i = 0; i < n->children; i++)
+        if (plain_changes(p, n->child[i], top, c)) return true;
+    return false;
+}
+
+/* By a call that is no step of its own. */
+static bool step_changes(const planner *p, const step *s, cell *c) {
+    if (s->e == NULL || s->text != NULL) return false;
+    const char *const name = p->r->instead[s->e->number];
+    const bool own = s->kind == STEP_PLAIN ||
+                     (name != NULL && s->to.name != NULL && same(name, s->to.name));
+    return plain_changes(p, s->e, own ? s->e : NULL, c);
+}
+
 static bool changed_by_calls(const planner *p, const list *steps, cell *c) {
     for (size_t i = 0; i < steps->n; i++) {
         const step *const s = steps->at[i];
         list seen = {NULL, 0, 0};
-        if (s->kind == STEP_CALL && changes(s->callee, c, &seen)) return true;
+        if (s->kind == STEP_CALL && call_changes(p->r->v, s->call, c, &seen)) return true;
         if (s->kind == STEP_COPY && s->to.cell != NULL && real_cell(s->to.cell) == c)
             return true;
-        if (s->kind == STEP_PLAIN && s->e != NULL && changes_in(p->r->v, s->e, c, &seen))
+        if ((s->kind == STEP_PLAIN || s->kind == STEP_ASSIGN) && step_changes(p, s, c))
             return true;
         if (changed_by_calls(p, &s->body, c) || changed_by_calls(p, &s->other, c)) return true;
     }
@@ -543,6 +609,8 @@ static void again_in(planner *p, list *body, const list *whole) {
         if (s->to.type->kind != TYPE_REAL && s->to.type->kind != TYPE_WHOLE) continue;
         if (!c->needed || !is_cheap(s->e) || assignments(whole, c) != 1) continue;
         if (mentions(p, whole, c) != mentions(p, body, c)) continue;
+        const list earlier = {body->at, i, i}; /* the value of the turn before is asked for there */
+        if (mentions(p, &earlier, c) != 0) continue;
         if (!is_unchanged(p, s->e, body, &again)) continue;
         s->again = true;
         push(&again, c);
@@ -572,15 +640,21 @@ static void set_used(planner *p, bool memory, bool locals) {
         if (c != NULL && !real_cell(c)->addressed)
             p->used[number_of(p, real_cell(c))] = locals && real_cell(c)->needed;
     }
+    const list *const globals = &r->a->program->globals;
+    for (size_t i = 0; i < globals->n; i++) {
+        cell *const c = r->a->of_decl[((decl *)globals->at[i])->number];
+        if (c != NULL && real_cell(c)->needed) p->used[number_of(p, real_cell(c))] = memory;
+    }
 }
 
-void mark_needed(routine *r) {
+bool mark_needed(routine *r) {
     planner p = {.r = r, .marking = true};
     for (size_t i = 0; i < r->stretches.n; i++)
         walk(&p, &((stretch *)r->stretches.at[i])->steps);
+    return p.grown;
 }
 
-void plan(routine *r, bool root) {
+bool plan(routine *r, bool root) {
     planner p = {.r = r, .used = arena_get((r->a->cells + r->own + 4096) * sizeof(bool))};
     list whole = {NULL, 0, 0};
     for (size_t i = 0; i < r->stretches.n; i++) {
@@ -588,7 +662,9 @@ void plan(routine *r, bool root) {
         for (size_t k = 0; k < s->steps.n; k++) push(&whole, s->steps.at[k]);
     }
     all_again(&p, &whole, &whole);
-    for (int round = 0; round < 3; round++) {
+    for (bool more = true; more;) {
+        const bool before = p.grown;
+        p.grown = false;
         p.marking = true;
         for (size_t i = 0; i < r->stretches.n; i++)
             walk(&p, &((stretch *)r->stretches.at[i])->steps);
@@ -604,11 +680,10 @@ void plan(routine *r, bool root) {
             for (size_t i = 0; i < r->stretches.n; i++)
                 walk(&p, &((stretch *)r->stretches.at[i])->steps);
         }
+        more = p.grown;
+        p.grown |= before;
     }
     /* cells are shared by functions: others number them anew */
-    for (size_t i = 0; i < r->v->function->nodes; i++)
-        if (r->v->of_node[i] != NULL) real_cell(r->v->of_node[i])->number = 0;
-    for (size_t i = 0; i < r->variables.n; i++)
-        if (((variable *)r->variables.at[i])->cell != NULL)
-            real_cell(((variable *)r->variables.at[i])->cell)->number = 0;
+    for (size_t i = 0; i < p.numbered.n; i++) ((cell *)p.numbered.at[i])->number = 0;
+    return p.grown;
 }

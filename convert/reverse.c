@@ -231,7 +231,7 @@ static void go_back(reversal *x, const node *n, const char *seed) {
         else putf(x->to, "%s%s += %s;\n", x->indent, print_shadow(r, n), seed);
         return;
     }
-    if (n->kind == NODE_CHOICE) {
+    if (n->kind == NODE_CHOICE && n->children == 3) {
         back_choice(x, n, seed);
         return;
     }

@@ -1,10 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /* steps.c - from the tree of a function to steps. */
+#include <stdlib.h>
 #include <string.h>
 #include "convert/adjoint.h"
 #include "convert/known.h"
 #include "convert/steps.h"
 #include "convert/writer.h"
+
+bool is_free(const node *n) {
+    const node *const f = bare(n->child[0]);
+    return n->kind == NODE_CALL && f->kind == NODE_NAME && f->decl->body == NULL &&
+           same(f->decl->name, "free") && n->children == 2;
+}
 
 static void refuse(routine *r, const node *n, const char *why) {
     error_at(place_of(n), "'%s' cannot be turned round: %s", source(n), why);
@@ -92,11 +99,24 @@ static bool name_is_used(const routine *r, const char *name) {
     return false;
 }
 
+/* Made of numbers alone. */
+static bool is_constant_list(const node *n) {
+    if (n == NULL || n->kind == NODE_NUMBER || n->kind == NODE_STRING ||
+        n->kind == NODE_SIZEOF || n->by_macro)
+        return true;
+    if (n->kind == NODE_NAME || n->kind == NODE_CALL)
+        return n->kind == NODE_NAME && n->decl->kind == DECL_CONSTANT;
+    for (size_t i = 0; i < n->children; i++)
+        if (!is_constant_list(n->child[i])) return false;
+    return true;
+}
+
 /* Tables, which keep their initialisers. */
 static bool is_kept(const routine *r, const decl *d) {
     cell *const c = r->v->of_decl[d->index];
     const bool listed = d->init != NULL && d->type->kind == TYPE_ARRAY &&
-                        (d->init->kind != NODE_LIST || d->init->children > 1);
+                        (d->init->kind != NODE_LIST || d->init->children > 1) &&
+                        is_constant_list(d->init);
     return d->is_static ||
            (listed && (c == NULL || (!holds_variables(c) && !version_changes(r->v, c))));
 }
@@ -184,9 +204,14 @@ const char *print(const routine *r, const node *n) {
         return n->decl->owner != NULL ? local_name(r, n->decl) : source(n);
     part *const p = arena_get((n->children + 1) * sizeof *p);
     size_t k = 0;
-    for (size_t i = 0; i < n->children; i++)
-        if (n->child[i] != NULL)
-            p[k++] = (part){n->child[i]->begin, n->child[i]->end, print(r, n->child[i])};
+    for (size_t i = 0; i < n->children; i++) {
+        if (n->child[i] == NULL) continue;
+        if (k != 0 && n->child[i]->begin < p[k - 1].end) {
+            error_at(place_of(n), "'%s' cannot be turned round: write all three parts of it", source(n)); /* a ?: b */
+            break;
+        }
+        p[k++] = (part){n->child[i]->begin, n->child[i]->end, print(r, n->child[i])};
+    }
     return replaced(n->file, n->begin, n->end, k, p);
 }
 
@@ -208,7 +233,7 @@ const char *print_shadow(const routine *r, const node *n) {
         return format("(%s%s)", n->op, print_shadow(r, n->child[0]));
     case NODE_CAST:
         return format("(%s)%s",
-                      copy_text(n->file->text + n->begin + 1, n->type_end - n->begin - 1),
+                      without_const(copy_text(n->file->text + n->begin + 1, n->type_end - n->begin - 1)),
                       print_shadow(r, n->child[0]));
     case NODE_BINARY: {
         const bool first =
@@ -223,7 +248,10 @@ const char *print_shadow(const routine *r, const node *n) {
         return format("(%s ? %s : %s)", print(r, n->child[0]), print_shadow(r, n->child[1]),
                       print_shadow(r, n->child[2]));
     default:
-        return "NULL"; /* a null pointer has no shadow */
+        /* a null pointer has no shadow */
+        if (n->kind != NODE_NUMBER && !n->by_macro && n->kind != NODE_OPAQUE)
+            error_at(place_of(n), "'%s' cannot be turned round: it has no name", source(n));
+        return "NULL";
     }
 }
 
@@ -270,6 +298,8 @@ static bool is_plain_local(const routine *r, const node *n) {
     return c != NULL && !c->addressed;
 }
 
+static void check_record(routine *r, const type *t, const node *e);
+
 static void call_step(builder *b, const node *n, version *v) {
     routine *const r = b->r;
     list args = {NULL, 0, 0};
@@ -287,13 +317,15 @@ static void call_step(builder *b, const node *n, version *v) {
         *g = (argument){.n = e, .type = p->type, .holds = c != NULL && holds_variables(c)};
         /* a number is as it was when it went in: so it is a variable that nothing changes meanwhile */
         const bool has_shadow = !g->holds || step_is_active(r, e);
-        if (p->type->kind == TYPE_REAL && (!is_plain_local(r, e) || !has_shadow) &&
+        const bool alike = e->type != NULL && e->type->kind == TYPE_REAL && e->type->bits == p->type->bits;
+        if (p->type->kind == TYPE_REAL && (!is_plain_local(r, e) || !has_shadow || !alike) &&
             (g->holds || e->kind != NODE_NUMBER)) {
             const target t = new_name(r, p->type, g->holds ? c : NULL);
             step *const s = add_step(b, STEP_ASSIGN);
             s->to = t, s->e = e;
             g->name = t.name;
         }
+        check_record(r, p->type, e);
         push(&args, g);
     }
     step *const s = add_step(b, STEP_CALL);
@@ -340,8 +372,14 @@ static bool copy_step(builder *b, const node *n, known_kind k) {
                                                   : NULL;
     s->e = k == KNOWN_COPY ? from : NULL;
     s->text = print(r, n->child[3]);
+    s->call = n;
     r->instead[n->number] = print(r, to);
     return true;
+}
+
+/* A number of which + 1 is undone by - 1: no _Bool. */
+static bool is_integer(const type *t) {
+    return t != NULL && t->kind == TYPE_WHOLE && strstr(t->spelling, "ool") == NULL;
 }
 
 static const char *plus_one(const node *n) { return same(n->op, "++") ? "+ 1" : "- 1"; }
@@ -373,6 +411,27 @@ static void branch_value(builder *b, const node *n) {
         x->to = t, x->e = n, x->text = same(n->op, "&&") ? "0" : "1";
     }
     r->instead[n->number] = t.name;
+}
+
+/* Structures are copied number by number: the way back knows no pointers in them, and reads no choice. */
+static bool has_held_pointers(const routine *r, const type *t) {
+    while (t->kind == TYPE_ARRAY) t = t->of;
+    if (t->kind != TYPE_RECORD) return false;
+    for (size_t i = 0; i < t->record->fields.n; i++) {
+        const decl *const f = t->record->fields.at[i];
+        cell *const c = cell_of(r->a, r->v, f);
+        if (c == NULL || !holds_variables(c)) continue;
+        if (f->type->kind == TYPE_POINTER || has_held_pointers(r, f->type)) return true;
+    }
+    return false;
+}
+static void check_record(routine *r, const type *t, const node *e) {
+    if (t == NULL || t->kind != TYPE_RECORD || e == NULL || !record_holds(r->a, t->record)) return;
+    const node_kind k = bare(e)->kind;
+    if (has_held_pointers(r, t))
+        refuse(r, e, "a structure with pointers to variables is copied: hand over its address, or assign its fields");
+    else if (k == NODE_CHOICE || k == NODE_COMPOUND)
+        refuse(r, e, "a structure without a name is copied: assign its fields");
 }
 
 /* Makes steps of all effects in n; what is left of it has none. */
@@ -422,7 +481,7 @@ static void pure(builder *b, const node *n) {
         if (n->type->kind == TYPE_REAL) s->add = same(n->op, "++") ? 1 : -1, s->text = "1";
         else {
             s->text = format("%s %s", x, plus_one(n));
-            if (n->type->kind == TYPE_WHOLE) s->undo = same(n->op, "++") ? "- 1" : "+ 1";
+            if (is_integer(n->type)) s->undo = same(n->op, "++") ? "- 1" : "+ 1";
         }
         if (!used) r->instead[n->number] = x, r->place[n->number] = n->child[0];
     } else if (n->kind == NODE_CALL) {
@@ -479,6 +538,7 @@ static void assign_to(builder *b, const target *to, const node *e, const char *o
     s->to = *to;
     s->e = e;
     const bool real = to->type != NULL && to->type->kind == TYPE_REAL;
+    check_record(b->r, to->type, e);
     if (same(op, "=")) {
         /* x = x + e is x += e, where x has no effects */
         const node *const sum = bare(e);
@@ -499,7 +559,7 @@ static void assign_to(builder *b, const target *to, const node *e, const char *o
         s->text = format("%s %.*s (%s)", print_target(b->r, to), (int)strlen(op) - 1, op,
                          print(b->r, e));
         const node *const x = to->n != NULL ? bare(to->n) : NULL;
-        const bool whole = to->type != NULL && to->type->kind == TYPE_WHOLE &&
+        const bool whole = is_integer(to->type) &&
                            e->type != NULL && e->type->kind == TYPE_WHOLE;
         if (whole && x != NULL && x->kind == NODE_NAME && is_plain_local(b->r, x) &&
             uses(e, x->decl) == 0 && (*op == '+' || *op == '-'))
@@ -530,7 +590,8 @@ static bool stays(const routine *r, const node *n, const node *loop) {
         if (n->decl->kind == DECL_CONSTANT) return true;
         return is_plain_local(r, n) && !assigned_in(r, loop, n->decl);
     }
-    if (n->kind == NODE_CALL || n->kind == NODE_MEMBER || n->kind == NODE_INDEX ||
+    if (n->by_macro && n->children == 0 && n->kind != NODE_NUMBER) return false;
+    if (n->kind == NODE_CALL || n->kind == NODE_OPAQUE || n->kind == NODE_MEMBER || n->kind == NODE_INDEX ||
         n->kind == NODE_ASSIGN || n->kind == NODE_STATEMENTS ||
         (n->kind == NODE_UNARY && (same(n->op, "*") || same(n->op, "++") || same(n->op, "--"))))
         return false;
@@ -549,6 +610,22 @@ static size_t uses(const node *n, const decl *d) {
 
 static const char *const comparisons[] = {"<", "<=", ">", ">="};
 
+static const char *unqualified(const type *t) {
+    return t->spelling + (starts_with(t->spelling, "const ") ? 6 : 0);
+}
+static bool is_signed(const type *t) {
+    static const char *const all[] = {"int", "long", "long long", "short", "signed char", "ptrdiff_t", "ssize_t"};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        if (same(unqualified(t), all[i])) return true;
+    return false;
+}
+/* Are the counter d and the whole number n compared and converted without a change of sign? */
+static bool is_like(const decl *d, const node *n) {
+    return is_integer(n->type) &&
+           (bare(n)->kind == NODE_NUMBER || same(unqualified(d->type), unqualified(n->type)) ||
+            (is_signed(d->type) && is_signed(n->type)));
+}
+
 /* for (i = from; i < bound; i += by), if it is one. */
 static bool is_counted(routine *r, const node *n, step *s, const decl **by_what) {
     const node *const init = n->child[0],
@@ -565,7 +642,7 @@ static bool is_counted(routine *r, const node *n, step *s, const decl **by_what)
         d = init->decls.at[0];
         s->from = d->init;
     }
-    if (d == NULL || s->from == NULL || d->type->kind != TYPE_WHOLE || d->owner == NULL ||
+    if (d == NULL || s->from == NULL || !is_integer(d->type) || d->owner == NULL ||
         d->is_static)
         return false;
     cell *const c = cell_of(r->a, r->v, d);
@@ -583,12 +660,17 @@ static bool is_counted(routine *r, const node *n, step *s, const decl **by_what)
     else if (by->kind == NODE_ASSIGN && bare(by->child[0])->kind == NODE_NAME &&
              bare(by->child[0])->decl == d && by->child[1]->kind == NODE_NUMBER &&
              (same(by->op, "+=") || same(by->op, "-="))) {
-        long k = 0;
-        for (const char *q = source(by->child[1]); *q >= '0' && *q <= '9'; q++)
-            k = 10 * k + (*q - '0');
+        const char *const digits = source(by->child[1]);
+        const size_t n_digits = strspn(digits, "0123456789");
+        const bool decimal = *digits != '0' && n_digits < 9 && digits[n_digits] == 0;
+        const long k = decimal ? strtol(digits, NULL, 10) : 0;
         s->by = same(by->op, "+=") ? k : -k;
     }
     if (s->by == 0 || (s->by > 0) != (*s->compare == '<')) return false;
+    const bool from_number = s->by > 0 && bare(s->from)->kind == NODE_NUMBER && is_integer(s->from->type);
+    if (!is_integer(s->bound->type) ||
+        (!from_number && !(is_like(d, s->from) && is_like(d, s->bound))))
+        return false;
     if (!stays(r, s->from, n) || !stays(r, s->bound, n)) return false;
     if (uses(s->from, d) != 0 || uses(s->bound, d) != 0) return false;
     s->to = (target){NULL, local_name(r, d), d->type, c, NULL};

@@ -159,6 +159,18 @@ typedef void long_function(const long double *x, long double *y);
 typedef const char *converted_function(const double *x, double *y, double *jacobian,
                                        double *reverse, double *forward);
 
+/* Statements that take the rows of a Jacobian from FUNCTION_wg_vjp, with arguments that are called `data`: into
+ * all three, of which there is one. */
+static inline void put_rows(FILE *to, const char *function, size_t n, const char *x, size_t m) {
+    fprintf(
+        to,
+        "    double w[%zu] = {0}, *const into[] = {jacobian, reverse, forward};\n"
+        "    for (int j = 0; j < 3 * %zu; j++) {\n        const int row = j %% %zu;\n        w[row] = 1;\n"
+        "        if (%s_wg_vjp(%zu, %s, %zu, y, w, into[j / %zu] + row * %zu, &data) != WG_OK) return \"vjp\";\n        w[row] = 0;\n"
+        "    }\n    return NULL;\n}\n",
+        m, m, m, function, n, x, m, m, n);
+}
+
 /* The function that a library has under this name. */
 static inline void *found(void *library, const char *name) {
     void *const p = dlsym(library, name);

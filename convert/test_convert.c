@@ -9,6 +9,7 @@
  *     given: STATEMENTS            before the call, and before the arguments
  *     call: STATEMENTS             of the original, from in[] to out[]
  *     arguments: .x = in           what the callback's arguments are
+ *     adjoint: refused             what --to adjoint answers; `rounds`: floats stay floats there
  *     rounds: yes                  floats round the original's values, which are compared in double
  * A NAME.expected beside it is what the converter writes, line for line: WRITE=1 writes all those that
  * are there anew. Names of files as arguments: only these. KEEP=1 keeps what was made. */
@@ -20,7 +21,7 @@ enum { MOST_CASES = 128 };
 
 typedef struct construct {
     char name[64], title[192];
-    char options[512], files[256], given[1024], call[1024], arguments[1024], rounds[8];
+    char options[512], files[256], given[1024], call[1024], arguments[1024], rounds[8], adjoint[16];
     double x[MOST_INPUTS];
     size_t n, m;
 } construct;
@@ -37,6 +38,7 @@ static void read_construct(construct *c, const char *path) {
                 {"given", c->given, sizeof c->given},
                 {"call", c->call, sizeof c->call},
                 {"arguments", c->arguments, sizeof c->arguments},
+                {"adjoint", c->adjoint, sizeof c->adjoint},
                 {"rounds", c->rounds, sizeof c->rounds},
                 {"inputs", inputs, sizeof inputs},
                 {"outputs", outputs, sizeof outputs}};
@@ -134,10 +136,12 @@ static void *converted_by(const construct *c, const mode *how) {
     char function[64] = "";
     (void)sscanf(strstr(c->options, "--function"), "--function %63s", function);
     char files[1024], options[2048];
-    must_run("%s/wengert-convert %s test/convert/%s.c %s %s -o %s/%s_wg.c -- -std=gnu11",
-             setting("B", "."), how->options, c->name,
+    const bool refused = !how->records && strncmp(c->adjoint, "refused", 7) == 0;
+    must_run("%s%s/wengert-convert %s test/convert/%s.c %s %s -o %s/%s_wg.c -- -std=gnu11",
+             refused ? "! " : "", setting("B", "."), how->options, c->name,
              words(files, sizeof files, c->files, "test/convert/", ".c "),
              words(options, sizeof options, c->options, "'", "' "), scratch, c->name);
+    if (!how->records && *c->adjoint) return NULL;
     must_run(
         "%s -std=gnu11 -Wall -Wextra -Werror -fsyntax-only -I%s/include -Itest/convert -x c %s/%s_wg.h",
         compiler(), here, scratch, c->name);
@@ -152,10 +156,14 @@ static void *converted_by(const construct *c, const mode *how) {
         "\nconst char *wgt_converted(const double *wgt_from, double *y, double *jacobian, double *reverse, double *forward);\n"
         "const char *wgt_converted(const double *wgt_from, double *y, double *jacobian, double *reverse, double *forward) {\n"
         "    double in[%d] = {0};\n    for (int wgt_i = 0; wgt_i < %zu; wgt_i++) in[wgt_i] = wgt_from[wgt_i];\n    %s\n"
-        "    %s_wg_arguments wgt_data = {%s};\n"
-        "    return wgt_derivatives(%s_wg_callback, &wgt_data, %zu, wgt_from, %zu, y, jacobian, reverse, forward);\n}\n",
-        MOST_INPUTS, c->n, c->given, function, *c->arguments ? c->arguments : "0", function,
-        c->n, c->m);
+        "    %s_wg_arguments data = {%s};\n",
+        MOST_INPUTS, c->n, c->given, function, *c->arguments ? c->arguments : "0");
+    if (how->records)
+        fprintf(
+            to,
+            "    return wgt_derivatives(%s_wg_callback, &data, %zu, wgt_from, %zu, y, jacobian, reverse, forward);\n}\n",
+            function, c->n, c->m);
+    else put_rows(to, function, c->n, "wgt_from", c->m);
     (void)fclose(to);
     print_into(folder, sizeof folder, " %s/", scratch);
     print_into(options, sizeof options, "-O1 -Wall -Wextra -Werror -Itest/convert%s",
@@ -184,10 +192,10 @@ static void check(void **state) {
     FOUND(same, "wgt_plain", plain);
     FOUND(longer, "wgt_long_call", wide);
     for (size_t k = 0; k < MODES; k++) {
-        if (!modes[k].records) continue;
         double a[MOST_OUTPUTS], b[MOST_OUTPUTS];
         void *const library = converted_by(c, &modes[k]);
         if (k == 0) as_expected(c);
+        if (library == NULL) continue;
         FOUND(library, "wgt_converted", converted);
         FOUND(library, "wgt_plain", kept);
         compare(modes[k].name, c->n, c->x, c->m, plain, wide, converted);

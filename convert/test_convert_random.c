@@ -89,15 +89,10 @@ static void write_converted(const batch *b, const mode *how) {
                 to,
                 "    return wgt_derivatives(p%u_f_wg_callback, &data, %d, x, %d, y, jacobian, reverse, forward);\n}\n",
                 k, RANDOM_INPUTS, RANDOM_OUTPUTS);
-        else
-            fprintf(
-                to,
-                "    double w[%d] = {0}, *const into[] = {jacobian, reverse, forward};\n"
-                "    for (int j = 0; j < 3 * %d; j++) {\n        const int row = j %% %d;\n        w[row] = 1;\n"
-                "        if (p%u_f_wg_vjp(%d, x, %d, y, w, into[j / %d] + row * %d, &data) != WG_OK) return \"vjp\";\n        w[row] = 0;\n"
-                "    }\n    return NULL;\n}\n",
-                RANDOM_OUTPUTS, RANDOM_OUTPUTS, RANDOM_OUTPUTS, k, RANDOM_INPUTS,
-                RANDOM_OUTPUTS, RANDOM_OUTPUTS, RANDOM_INPUTS);
+        else {
+            print_into(name, sizeof name, "p%u_f", k);
+            put_rows(to, name, RANDOM_INPUTS, "x", RANDOM_OUTPUTS);
+        }
     }
     (void)fclose(to);
     print_into(name, sizeof name, "%s%u", how->name, b->first);

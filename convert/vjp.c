@@ -185,6 +185,8 @@ const char *vjp_definition(writer *w) {
             putf(&fore, "%s_b, ", p->name), putf(&back, "%s_b, ", p->name);
         else putf(&back, "&%s_b, ", p->name);
     }
+    if (strstr(text_of(&body), "wgc_obtain(") == NULL)
+        put(&body, "    (void)wgc_obtain, (void)wgc_held;\n");
     putf(&body, "    if (wgc_n != %s || wgc_m != %s) return WG_ESHAPE;\n",
          total_of(&w->a->inputs), total_of(&w->a->outputs));
     each(&w->a->inputs, false, "%s = wgc_x[wgc_at++];", &body);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* malloc, calloc, realloc by sizeof; lists that are linked; free.
+ * adjoint: refused
  * options: --function f --with-respect-to x[0:n] --of return
  * inputs: 1.25 0.4 -2
  * outputs: 1

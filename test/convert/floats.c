@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* float: numbers in float become variables, which are double.
+ * adjoint: rounds
  * options: --function f --with-respect-to x,y --of return
  * inputs: 1.25 0.4
  * outputs: 1

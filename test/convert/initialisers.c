@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Initialisers of arrays and structures: lists, designators, compound literals.
+ * adjoint: refused
  * options: --function f --with-respect-to x,y --of return
  * inputs: 1.25 0.4
  * outputs: 1

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Statements as expressions, typeof, and functions inside headers.
+ * adjoint: refused
  * options: --function f --with-respect-to x,y --of return
  * inputs: 1.25 0.4
  * outputs: 1

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Arrays of variable length, as parameters and as local ones.
+ * adjoint: refused
  * options: --function f --with-respect-to x[0:n] --of return
  * inputs: 1.5 -0.25 2 0.75 0.5
  * outputs: 1

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* options: --to adjoint --function f --with-respect-to x[0:3] --of return
- * says: refused/adjoint_lost.c:13: error: 'fill(c, k)' cannot be turned round: it overwrites numbers
+ * says: refused/adjoint_lost.c:13: error: 'fill(c, k)' cannot be turned round: it changes numbers that derivatives ask for again
  */
 static void fill(double *c, int k) {
     for (int i = 0; i < 3; i++) c[i] = k + i;
