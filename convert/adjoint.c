@@ -755,7 +755,7 @@ static void join_for_plan(cell *a, cell *b) {
     a = real_cell(a), b = real_cell(b);
     if (a == b) return;
     b->joined = a;
-    a->addressed |= b->addressed, a->forced |= b->forced, a->mixed |= b->mixed;
+    a->addressed |= b->addressed, a->forced |= b->forced;
     a->varied |= b->varied, a->useful |= b->useful, a->active |= b->active;
     if (a->type == NULL) a->type = b->type;
     if (a->target == NULL) a->target = b->target;
