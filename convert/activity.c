@@ -558,6 +558,7 @@ static cell *evaluate_new(analysis *a, version *v, const node *n) {
                                                    : new_cell(a, n->type);
     }
     case NODE_SIZEOF:
+        if (n->children != 0) (void)evaluate(a, v, n->child[0]);
         return new_cell(a, n->type);
     default:
         if (!n->by_macro)
