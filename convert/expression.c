@@ -210,6 +210,8 @@ static const char *name_of(const writer *w, const node *n) {
     return source(n);
 }
 
+static const char *write_compound(writer *w, const node *n);
+
 const char *write_place(writer *w, const node *n) {
     switch (n->kind) {
     case NODE_NAME:
@@ -223,6 +225,8 @@ const char *write_place(writer *w, const node *n) {
         return replaced(
             n->file, n->begin, n->end, 1,
             (part[]){{n->child[0]->begin, n->child[0]->end, write_number(w, n->child[0])}});
+    case NODE_COMPOUND:
+        return write_compound(w, n);
     default:
         return with_children(w, n);
     }
