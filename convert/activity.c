@@ -558,6 +558,7 @@ static cell *evaluate_new(analysis *a, version *v, const node *n) {
                                                    : new_cell(a, n->type);
     }
     case NODE_SIZEOF:
+        if (n->children != 0) (void)evaluate(a, v, n->child[0]);
         return new_cell(a, n->type);
     default:
         if (!n->by_macro)
@@ -1082,15 +1083,26 @@ version *called_by(const version *v, const node *n) {
 
 /* ---- what cannot be --------------------------------------------------------------------- */
 
-/* Has a structure a number that depends on the inputs? */
-static bool varies(const analysis *a, const type *t) {
+enum { MOST_STEPS = 16 }; /* from pointer to pointer, structure to structure */
+
+/* Can who has an object of type t, in this cell, read a number that depends on the inputs? */
+static bool reads_varied(const analysis *a, cell *c, const type *t, size_t steps) {
+    if (c != NULL) c = real_cell(c);
+    for (; c != NULL && c->target != NULL && steps < MOST_STEPS; steps++) {
+        c = real_cell(c->target);
+        t = c->type;
+    }
+    if (t == NULL || steps >= MOST_STEPS) return false;
+    if (t->kind == TYPE_REAL) return c != NULL && c->varied;
     if (t->kind != TYPE_RECORD) return false;
     for (size_t i = 0; i < t->record->fields.n; i++) {
         const decl *const f = t->record->fields.at[i];
-        cell *const c = a->of_decl[f->number];
-        if (varies(a, element(f->type)) || (c != NULL && real_cell(c)->varied)) return true;
+        if (reads_varied(a, a->of_decl[f->number], element(f->type), steps + 4)) return true;
     }
     return false;
+}
+static bool leads_to_varied(const analysis *a, cell *c) {
+    return reads_varied(a, c, real_cell(c)->type, 0);
 }
 
 static bool is_number_or_record(const type *t) {
@@ -1114,7 +1126,7 @@ static void check_mixtures(const analysis *a) {
         for (size_t k = 0; k < 2; k++)
             bad |= m->type[k]->kind == TYPE_RECORD && converted[m->type[k]->record->number];
         if (is_number_or_record(t) != is_number_or_record(u)) /* bytes are read */
-            bad |= c->varied || varies(a, t) || varies(a, u);
+            bad |= c->varied || reads_varied(a, NULL, t, 0) || reads_varied(a, NULL, u, 0);
         if (!bad) continue;
         const decl *const d = c->declared;
         const char *const where = d != NULL      ? place_in(d->file, d->at)
@@ -1163,10 +1175,9 @@ static void check(analysis *a) {
             const node *const arg = r->n->child[k];
             cell *const c = node_cell(r->v, arg);
             if (c == NULL) continue;
-            const bool varies = arg->type != NULL && arg->type->kind == TYPE_REAL
-                                    ? c->varied
-                                    : holds_variables(c);
-            if (!varies) continue;
+            /* what sorts numbers moves them within their memory */
+            const bool sorts = same(source(bare(r->n->child[0])), "qsort");
+            if ((sorts || !leads_to_varied(a, c)) && !holds_variables(c)) continue;
             error_at(
                 place_of(r->n),
                 "'%s' gets '%s', which depends on the inputs, and %s: give the file that defines it, register "
@@ -1192,7 +1203,11 @@ static void check(analysis *a) {
     }
     for (size_t i = 0; i < a->named.n; i++) {
         const remark *const r = a->named.at[i];
-        if (holds_variables(node_cell(r->v, r->n)))
+        cell *const c = node_cell(r->v, r->n);
+        bool bad = holds_variables(c);
+        for (size_t k = 0; k < c->parameters.n; k++)
+            bad |= leads_to_varied(a, c->parameters.at[k]);
+        if (bad)
             error_at(
                 place_of(r->n),
                 "'%s' is called through a pointer, with what depends on the inputs, and is not "

@@ -26,9 +26,10 @@ static bool is_builtin(const char *s) {
     return IN(s, "void", "char", "short", "int", "long", "signed", "unsigned", "float",
               "double", "_Bool", "_Complex", "__signed__", "__float128");
 }
+static bool is_typeof(const char *s) { return IN(s, "typeof", "__typeof", "__typeof__"); }
 static bool has_parentheses(const char *s) {
-    return IN(s, "__attribute__", "__attribute", "_Alignas", "__declspec", "__asm__", "typeof",
-              "__typeof__");
+    return is_typeof(s) ||
+           IN(s, "__attribute__", "__attribute", "_Alignas", "__declspec", "__asm__");
 }
 
 static const char *word_at(const file *f, size_t i) {
@@ -130,8 +131,10 @@ static size_t scan_specifiers(writer *w, const file *f, size_t begin, size_t end
            f->tokens.at[i].kind == TOKEN_WORD) {
         const token *const t = &f->tokens.at[i];
         const char *const s = word_at(f, i);
-        if (has_parentheses(s)) i = after_group(f, next_token(f, i)) - 1;
-        else if (is_qualifier(s)) {
+        if (has_parentheses(s)) {
+            typed |= is_typeof(s);
+            i = after_group(f, next_token(f, i)) - 1;
+        } else if (is_qualifier(s)) {
         } else if (IN(s, "struct", "union", "enum")) {
             size_t k = next_token(f, i);
             if (f->tokens.at[k].kind == TOKEN_WORD) {
@@ -175,8 +178,10 @@ size_t specifiers_end(const file *f, size_t begin, size_t end) {
     while (i < f->tokens.n && f->tokens.at[i].begin < end &&
            f->tokens.at[i].kind == TOKEN_WORD) {
         const char *const s = word_at(f, i);
-        if (has_parentheses(s)) i = after_group(f, next_token(f, i)) - 1;
-        else if (IN(s, "struct", "union", "enum")) {
+        if (has_parentheses(s)) {
+            typed |= is_typeof(s);
+            i = after_group(f, next_token(f, i)) - 1;
+        } else if (IN(s, "struct", "union", "enum")) {
             size_t k = next_token(f, i);
             if (f->tokens.at[k].kind == TOKEN_WORD) i = k, k = next_token(f, i);
             if (sign_is(f, k, '{')) i = after_group(f, k) - 1;

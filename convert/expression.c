@@ -210,6 +210,8 @@ static const char *name_of(const writer *w, const node *n) {
     return source(n);
 }
 
+static const char *write_compound(writer *w, const node *n);
+
 const char *write_place(writer *w, const node *n) {
     switch (n->kind) {
     case NODE_NAME:
@@ -223,6 +225,8 @@ const char *write_place(writer *w, const node *n) {
         return replaced(
             n->file, n->begin, n->end, 1,
             (part[]){{n->child[0]->begin, n->child[0]->end, write_number(w, n->child[0])}});
+    case NODE_COMPOUND:
+        return write_compound(w, n);
     default:
         return with_children(w, n);
     }
@@ -343,8 +347,49 @@ static const char *write_cast_number(writer *w, const node *n) {
     return replaced(n->file, n->begin, n->end, k, p);
 }
 
+static const type *element(const type *t) {
+    while (t != NULL && t->kind == TYPE_ARRAY) t = t->of;
+    return t;
+}
+
+/* Is it one of the sizes of sizeof a / sizeof a[0]? How many elements an array has stays. */
+static bool counts_elements(const node *n) {
+    const node *p = n->parent;
+    while (p != NULL && p->kind == NODE_PAREN) p = p->parent;
+    if (p == NULL || p->kind != NODE_BINARY || !same(p->op, "/")) return false;
+    const node *const x = bare(p->child[0]), *const y = bare(p->child[1]);
+    if (x->kind != NODE_SIZEOF || y->kind != NODE_SIZEOF || x->children == 0 ||
+        y->children == 0 || x->child[0]->type == NULL || y->child[0]->type == NULL ||
+        x->child[0]->type->kind != TYPE_ARRAY)
+        return false;
+    const type *const t = element(x->child[0]->type), *const u = element(y->child[0]->type);
+    return t->kind == u->kind && (t->kind != TYPE_RECORD || t->record == u->record);
+}
+
+/* The size of an expression: of memory that is obtained or moved, as it is written; otherwise a number, that of the
+ * original. */
+static const char *write_size(writer *w, const node *n) {
+    const node *const c = n->child[0];
+    const type *const t = c->type, *const e = element(t);
+    if (e == NULL || (e->kind != TYPE_REAL && e->kind != TYPE_RECORD) || !node_holds(w, c))
+        return with_children(w, n);
+    const char *const written = is_place(c) ? write_place(w, c) : source(c);
+    const char *const s =
+        replaced(n->file, n->begin, n->end, 1, (part[]){{c->begin, c->end, written}});
+    if (w->bytes || counts_elements(n)) return s;
+    bool fixed = strchr(e->spelling, '(') == NULL;
+    for (const type *u = t; u->kind == TYPE_ARRAY; u = u->of) fixed &= u->count >= 0;
+    if (fixed) return format("sizeof(%s)", t->spelling);
+    if (e->kind != TYPE_REAL)
+        error_at(place_of(n),
+                 "'%s' is the size of variables, and used as a number: write its type",
+                 source(n));
+    return format("(%s / sizeof(wg_real) * sizeof(%s))", s, e->spelling);
+}
+
 static const char *write_sizeof(writer *w, const node *n) {
-    if (!w->bytes || n->children != 0) return with_children(w, n);
+    if (n->children != 0) return write_size(w, n);
+    if (!w->bytes) return with_children(w, n);
     const file *const f = n->file;
     const size_t open =
         token_from(&f->tokens, token_from(&f->tokens, n->begin) < f->tokens.n
@@ -465,27 +510,47 @@ static operand apply(const writer *w, const char *name, size_t n, operand *o) {
 
 /* Functions that give a number, and a part of it by pointer, which has no derivative: the whole part, the
  * exponent, the quotient. */
-static operand parts_operand(writer *w, const node *n) {
-    const char *const name = bare(n->child[0])->decl->name;
-    const char *const x = write_number(w, n->child[1]);
-    operand o[2] = {write_operand(w, n->child[1]), {NULL, 0, 1, 0}};
-    if (starts_with(name, "modf")) {
-        o[1].s = format(
-            "__extension__({ double *const wgc_at = %s; *wgc_at = trunc(%s); *wgc_at; })",
-            write_number(w, n->child[2]), x);
-        return apply(w, "wg_sub", 2, o);
-    }
-    if (starts_with(name, "frexp")) {
-        o[1].s = format(
-            "__extension__({ int *const wgc_at = %s; (void)frexp(%s, wgc_at); ldexp(1.0, -*wgc_at); })",
-            write_number(w, n->child[2]), x);
-        return apply(w, "wg_mul", 2, o);
-    }
-    o[1] = write_operand(w, n->child[2]);
-    operand r = apply(w, "wg_remainder", 2, o);
-    r.s = format("__extension__({ (void)remquo(%s, %s, %s); wg_let(%s, %s); })", x,
-                 write_number(w, n->child[2]), write_number(w, n->child[3]), w->tape, r.s);
-    return leaf(r.s);
+static operand parts_operand(writer *w, const node *n, const known *k) {
+    const char *const x = write_variable(w, n->child[1]), *const t = w->tape;
+    if (same(k->name, "modf"))
+        return leaf(format(
+            "__extension__({ const wg_real wgc_x = %s; const double wgc_whole = trunc(wg_value(wgc_x)); "
+            "*(%s) = %s; wg_let(%s, wg_sub(wgc_x, wgc_whole)); })",
+            x, write_number(w, n->child[2]),
+            node_holds(w, n->child[2]) ? "wg_constant(wgc_whole)" : "wgc_whole", t));
+    if (same(k->name, "frexp")) /* by two factors: one may be too large */
+        return leaf(format(
+            "__extension__({ const wg_real wgc_x = %s; int wgc_e; (void)frexp(wg_value(wgc_x), &wgc_e); "
+            "*(%s) = wgc_e; "
+            "wg_let(%s, wg_mul(wg_let(%s, wg_mul(wgc_x, ldexp(1.0, -wgc_e / 2))), ldexp(1.0, wgc_e / 2 - wgc_e))); })",
+            x, write_number(w, n->child[2]), t, t));
+    return leaf(format(
+        "__extension__({ const wg_real wgc_x = %s, wgc_y = %s; "
+        "(void)remquo(wg_value(wgc_x), wg_value(wgc_y), %s); wg_let(%s, wg_remainder(wgc_x, wgc_y)); })",
+        x, write_variable(w, n->child[2]), write_number(w, n->child[3]), t));
+}
+
+static bool is_small_integer(const node *n) {
+    n = bare(n);
+    if (n->kind == NODE_UNARY && same(n->op, "-")) n = bare(n->child[0]);
+    return n->kind == NODE_NUMBER && strspn(source(n), "0123456789") == strlen(source(n)) &&
+           strlen(source(n)) <= 3;
+}
+
+/* x 2^n: a power of two that is no number is applied in parts, of which all but the last are exact. */
+static operand scaled_operand(writer *w, const node *n) {
+    if (!is_small_integer(n->child[2]))
+        return leaf(format(
+            "__extension__({ wg_real wgc_x = %s; long wgc_n = %s; "
+            "wgc_n = wgc_n > 3000 ? 3000 : wgc_n < -3000 ? -3000 : wgc_n; "
+            "for (; wgc_n > 1023; wgc_n -= 1023) wgc_x = wg_let(%s, wg_mul(wgc_x, 0x1p1023)); "
+            "for (; wgc_n < -1022; wgc_n += 969) wgc_x = wg_let(%s, wg_mul(wgc_x, 0x1p-969)); "
+            "wg_let(%s, wg_mul(wgc_x, ldexp(1.0, (int)wgc_n))); })",
+            write_variable(w, n->child[1]), write_number(w, n->child[2]), w->tape, w->tape,
+            w->tape));
+    operand o[2] = {write_operand(w, n->child[1]),
+                    {format("ldexp(1.0, %s)", write_number(w, n->child[2])), 0, 1, 0}};
+    return apply(w, "wg_mul", 2, o);
 }
 
 static operand call_operand(writer *w, const node *n) {
@@ -498,11 +563,9 @@ static operand call_operand(writer *w, const node *n) {
             o[i] = write_operand(w, n->child[i + 1]);
         return apply(w, k->as, k->numbers, o);
     case KNOWN_SCALED:
-        o[0] = write_operand(w, n->child[1]);
-        o[1] = (operand){format("ldexp(1.0, %s)", write_number(w, n->child[2])), 0, 1, 0};
-        return apply(w, "wg_mul", 2, o);
+        return scaled_operand(w, n);
     case KNOWN_PARTS:
-        return parts_operand(w, n);
+        return parts_operand(w, n, k);
     default:
         return leaf(write_call(w, n));
     }
