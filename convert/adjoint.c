@@ -333,7 +333,8 @@ static void move_all(const emitter *m, const char *to, const char *from, const t
 }
 static void move_record(const emitter *m, const char *to, const char *from, const type *t,
                         const char *indent) {
-    /* of one and the same structure: nothing moves */
+    if (same(to, from)) return;
+    /* one structure by two names: nothing moves */
     putf(m->to, "%sif (&%s != &%s) {\n", indent, to, from);
     move_all(m, to, from, t, deeper(indent), 0);
     putf(m->to, "%s}\n", indent);
