@@ -128,7 +128,8 @@ static void put_pop(text *to, const char *indent, const char *x, const char *b, 
         putf(to, t->bits == 32 ? "%s%s = (float)wgc_pop(wgc_s);\n" : "%s%s = wgc_pop(wgc_s);\n",
              indent, x);
     else if (is_kind(t, TYPE_WHOLE))
-        putf(to, "%s%s = (__typeof__(%s))wgc_pop_i(wgc_s);\n", indent, x, x);
+        putf(to, "%s%s = %swgc_pop_i(wgc_s);\n", indent, x,
+             strchr(t->spelling, '(') == NULL ? format("(%s)", t->spelling) : "");
     else if (is_kind(t, TYPE_POINTER)) {
         if (b != NULL) putf(to, "%s%s = wgc_pop_p(wgc_s);\n", indent, b);
         putf(to, "%s%s = wgc_pop_p(wgc_s);\n", indent, x);
@@ -333,7 +334,8 @@ static void move_all(const emitter *m, const char *to, const char *from, const t
 }
 static void move_record(const emitter *m, const char *to, const char *from, const type *t,
                         const char *indent) {
-    /* of one and the same structure: nothing moves */
+    if (same(to, from)) return;
+    /* one structure by two names: nothing moves */
     putf(m->to, "%sif (&%s != &%s) {\n", indent, to, from);
     move_all(m, to, from, t, deeper(indent), 0);
     putf(m->to, "%s}\n", indent);

@@ -141,6 +141,13 @@ static void add_local(routine *r, const decl *d) {
                     .cell = c != NULL ? real_cell(c) : NULL};
     x->holds = c != NULL && holds_variables(c);
     x->framed = in_frame;
+    if (in_frame && leaf_type(d->type)->kind == TYPE_RECORD &&
+        strchr(leaf_type(d->type)->spelling, '(') != NULL) {
+        error_at(place_in(d->file, d->at),
+                 "'%s' is of a type without a name, which cannot be turned round: give it a tag",
+                 d->name);
+        r->refused = true;
+    }
     if (x->holds && leaf_type(d->type)->kind == TYPE_FUNCTION) {
         error_at(place_in(d->file, d->at),
                  "'%s' is a pointer to functions with variables, which cannot be turned round",
@@ -202,6 +209,13 @@ const char *print(const routine *r, const node *n) {
         return print(r, n->child[1]); /* effects are steps already */
     if (n->kind == NODE_NAME)
         return n->decl->owner != NULL ? local_name(r, n->decl) : source(n);
+    if (n->kind == NODE_SIZEOF && n->children != 0 && bare(n->child[0])->kind == NODE_NAME) {
+        const decl *const d = bare(n->child[0])->decl;
+        if (d->owner != NULL && d->kind == DECL_VARIABLE && d->type->kind == TYPE_ARRAY && d->type->count < 0)
+            error_at(place_of(n),
+                     "'%s' cannot be turned round: the length of '%s' is known when it runs: write n * sizeof(double)",
+                     source(n), d->name);
+    }
     part *const p = arena_get((n->children + 1) * sizeof *p);
     size_t k = 0;
     for (size_t i = 0; i < n->children; i++) {

@@ -1,0 +1,10 @@
+/* SPDX-License-Identifier: MIT */
+/* options: --to adjoint --function f --with-respect-to x[0:2] --of return
+ * says: adjoint_unnamed.c:8: error: 'p' is of a type without a name
+ */
+double f(const double *x) {
+    struct {
+        double a, b;
+    } p = {x[0], x[1]};
+    return p.a * p.b;
+}
