@@ -72,6 +72,18 @@ static inline wg_real one_loop(wg_tape *t, struct loop *l) {
     return sum;
 }
 
+/* A loop over all cells of the inputs x. */
+static inline struct loop loop_of(wg_parallel *p, wg_threads *threads, const wg_real *x,
+                                  wg_real *v, wg_real *part) {
+    return (struct loop){.p = p,
+                         .threads = threads,
+                         .n = CELLS,
+                         .c = x,
+                         .u = x + PARAMETERS,
+                         .v = v,
+                         .part = part};
+}
+
 /* The callback of drivers: steps of the loop, from the inputs [parameters, state]. */
 struct steps {
     wg_parallel *p;

@@ -125,13 +125,7 @@ static void several_adjoints_at_once_have_the_bits_of_each(void **state) {
     inputs_of_case(a, INPUTS);
     wg_tape *const t = wg_tape_new(&plain);
     wg_parallel *const p = segments_of(t, SEGMENTS, pool_of(3));
-    struct loop l = {.p = p,
-                     .threads = pool_of(3),
-                     .n = CELLS,
-                     .c = x,
-                     .u = x + PARAMETERS,
-                     .v = v,
-                     .part = part};
+    struct loop l = loop_of(p, pool_of(3), x, v, part);
     assert_ok(t, wg_inputs(t, INPUTS, a, x));
     y[0] = one_loop(t, &l);
     for (size_t j = 1; j < 8; j++) y[j] = v[j * 300];
@@ -365,13 +359,7 @@ static void a_rewind_forgets_a_loop(void **state) {
     inputs_of_case(a, INPUTS);
     wg_tape *const t = wg_tape_new(&plain);
     wg_parallel *const p = segments_of(t, SEGMENTS, pool_of(2));
-    struct loop l = {.p = p,
-                     .threads = pool_of(2),
-                     .n = CELLS,
-                     .c = x,
-                     .u = x + PARAMETERS,
-                     .v = v,
-                     .part = part};
+    struct loop l = loop_of(p, pool_of(2), x, v, part);
     assert_ok(t, wg_inputs(t, INPUTS, a, x));
     const wg_mark start = wg_tape_mark(t);
     for (int k = 0; k < 4; k++) {

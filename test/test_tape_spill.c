@@ -147,6 +147,27 @@ static void ranges_that_meet_are_kept_apart(void **state) {
     }
 }
 
+static void pieces_are_so_many_and_come_back(void **state) {
+    enum { MOST = 1 << 14 };
+    const size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    static void *range[MOST];
+    wg_spill *const s = spill(0, (MOST + 1) * page);
+    const wg_memory m = wg_spill_memory(s);
+    (void)state;
+    for (size_t k = 0; k < MOST; k++) {
+        range[k] = m.reserve(m.ctx, page);
+        assert_int_equal(m.commit(m.ctx, range[k], page), 0);
+    }
+    void *const other = m.reserve(m.ctx, page);
+    assert_int_not_equal(m.commit(m.ctx, other, page), 0);
+    m.release(m.ctx, range[MOST / 2], page);
+    assert_int_equal(m.commit(m.ctx, other, page), 0);
+    range[MOST / 2] = other;
+    for (size_t k = 0; k < MOST; k++) m.release(m.ctx, range[k], page);
+    assert_int_equal(wg_spill_used(s), 0);
+    wg_spill_free(s);
+}
+
 /* ---- a solution with its checkpoints there ---- */
 
 static wg_status swing(wg_tape *t, size_t n, const wg_real *x, size_t m, wg_real *y,
@@ -291,6 +312,7 @@ int main(void) {
         cmocka_unit_test(a_file_that_is_full_is_a_status),
         cmocka_unit_test(room_in_the_file_comes_back),
         cmocka_unit_test(ranges_that_meet_are_kept_apart),
+        cmocka_unit_test(pieces_are_so_many_and_come_back),
         cmocka_unit_test(checkpoints_of_solutions_are_spilled_with_their_tape),
         cmocka_unit_test(tapes_of_several_threads_share_a_file),
         cmocka_unit_test(files_that_cannot_be_made_are_refused),

@@ -65,7 +65,7 @@ WG_API size_t wg_parallel_from(const wg_parallel *p, size_t k, size_t n);
 WG_API wg_status wg_parallel_begin(wg_parallel *p, wg_tape *t);
 
 /* wg_parallel_tape - the tape of segment k, from now on that of the calling thread (wg_tape_own). One thread
- * uses it at a time. NULL: there is no such segment. A segment has 2^31 / segments variables. */
+ * uses it at a time. NULL: there is no such segment. A segment has at least 2^30 / segments variables. */
 WG_API wg_tape *wg_parallel_tape(wg_parallel *p, size_t k);
 
 /* wg_parallel_run - calls f(ctx, k) for every segment k, in the threads of p, each of which begins with a share
@@ -90,7 +90,8 @@ WG_API wg_status wg_parallel_join(wg_parallel *p);
 /* wg_parallel_adopt - after the join, until the next loop begins or the tape is reset, rewound or freed, as that
  * of a driver's own may be when the driver returns: variables of segments among v[0..n) become variables of the tape, in place; others, and constants, stay as they are. Only
  * what is used after the loop needs it. Used without it, a sweep, a driver or the next loop finds it
- * (WG_ESTALE).
+ * (WG_ESTALE), while the loops since have had less than 2^30 / segments variables in a segment; with WG_CHECKED
+ * the statement does, always.
  * Errors:  WG_ENULL; WG_EMODE: no loop was joined, or its tape is freed; WG_ESTALE: one is of no segment of the last loop, nor of
  *          the tape: those before it are adopted; the tape's own: then all are NaN. */
 WG_API WG_MUST_CHECK wg_status wg_parallel_adopt(wg_parallel *p, size_t n, wg_real *v);

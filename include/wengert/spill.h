@@ -31,7 +31,8 @@ typedef struct wg_spill wg_spill;
 WG_API WG_MUST_CHECK wg_status wg_spill_new(const char *directory, size_t resident,
                                             size_t bytes, wg_spill **out, const char **why);
 /* wg_spill_memory - for wg_options.memory, of any number of tapes in any threads: they, and what is made on them, share it.
- * Where neither `resident` nor the file has room for more a tape fails with WG_ENOMEM, as where memory is used up.
+ * Where neither `resident` nor the file has room for more a tape fails with WG_ENOMEM, as where memory is used up; and
+ * where they are in 2^14 pieces: each object has one at least.
  * In a child of fork such a tape is not there: to use it ends the child.
  * NULL: the system's memory, as of a tape without options. */
 WG_API wg_memory wg_spill_memory(wg_spill *s);
