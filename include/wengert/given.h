@@ -26,6 +26,13 @@ WGI_API wg_real wgi_let_given(wg_tape *t, double value, size_t n, const wg_real 
 WG_API wg_real wg_let_given(wg_tape *t, double value, size_t n, const wg_real *x,
                             const double *partial);
 
+/* wg_chain - p q, of two partial derivatives: 0 if one of them is, whatever the other. */
+WGI_FUNCTION double wg_chain(double p, double q) {
+    const double v = p * q;
+    const int zero = (p <= 0 && p >= 0) || (q <= 0 && q >= 0);
+    return __builtin_expect(__builtin_isnan(v), 0) && zero ? 0 : v;
+}
+
 enum { WGI_GIVEN = 8 }; /* what the limit of a tape leaves room for */
 
 WGI_FUNCTION wg_real wgi_let_given_inline(wg_tape *t, double value, size_t n, const wg_real *x,
