@@ -33,7 +33,7 @@ static bool run_way(region *r, const node *n, bool expression, const place *at, 
     to->level = (level){.outer = r->level};
     r->level = &to->level, r->depth++;
     r->at = copied(at, count), r->n = r->room = count;
-    if (n != NULL && expression) to->result = evaluate(r, n);
+    if (n != NULL && expression) to->result = number_of(r, n);
     else if (n != NULL && !run_statement(r, n)) r->failed = true;
     to->at = r->at, to->n = r->n;
     to->to = r->x.to;
@@ -219,7 +219,7 @@ bool run_choice(region *r, const node *n) {
     return run_both(r, n->child[0], n->child[1], n->children > 2 ? n->child[2] : NULL, NULL);
 }
 
-number evaluate_choice(region *r, const node *n) {
+number number_of_choice(region *r, const node *n) {
     number x;
     if (n->children != 3 || !run_both(r, n->child[0], n->child[1], n->child[2], &x)) return fails(r);
     return x;
@@ -245,7 +245,7 @@ static bool bind(region *r, frame *f, const decl *p, const node *e) {
     binding *const b = arena_get(sizeof *b);
     *b = (binding){.d = p};
     if (p->type->kind == TYPE_REAL && c != NULL && is_variable(c)) {
-        const number x = evaluate(r, e);
+        const number x = number_of(r, e);
         if (r->failed || real_cell(c)->addressed) return false;
         r->records += r->operands > 1 ? (r->operands + 1) / 2 : 0;
         r->operands = 0;

@@ -97,7 +97,7 @@ static bool declare_variable(region *r, const decl *d) {
     const bool outer = r->frame->caller == NULL;
     if (outer && r->depth == 0) push(&r->declared, (void *)d);
     if (d->init == NULL) return true;
-    const number x = evaluate(r, d->init);
+    const number x = number_of(r, d->init);
     if (r->failed) return false;
     place p = {.key = outer ? format("%s@%u", d->name, d->number)
                             : format("@%u_%s_%u", r->frame->number, d->name, d->number),
@@ -155,8 +155,7 @@ bool run_statement(region *r, const node *n) {
     if (n == NULL || n->kind == NODE_EMPTY) return true;
     if (r->failed || n->by_macro || r->vertices > MOST_VERTICES) return false;
     if (is_expression(n)) {
-        const node *e = bare(n);
-        if (e->kind == NODE_CAST && e->type != NULL && e->type->kind == TYPE_VOID) e = bare(e->child[0]);
+        const node *const e = bare(n);
         if (e->kind == NODE_BINARY && same(e->op, ","))
             return run_statement(r, e->child[0]) && run_statement(r, e->child[1]);
         const version *const v = e->kind == NODE_CALL ? r->w->v->called[e->number] : NULL;
@@ -165,10 +164,10 @@ bool run_statement(region *r, const node *n) {
             return !r->failed;
         }
         if (is_active(r->w, e) && (e->kind == NODE_ASSIGN || (e->kind == NODE_UNARY && !same(e->op, "*")))) {
-            (void)evaluate(r, e);
+            (void)number_of(r, e);
             return !r->failed;
         }
-        return run_plain(r, e);
+        return run_plain(r, n);
     }
     switch (n->kind) {
     case NODE_BLOCK:
@@ -186,7 +185,7 @@ bool run_statement(region *r, const node *n) {
         if (n->children != 0) {
             const version *const v = r->w->v;
             if (v->result == NULL || !is_variable(v->result)) return false;
-            r->frame->result = evaluate(r, n->child[0]);
+            r->frame->result = number_of(r, n->child[0]);
             r->records += (r->operands + 1) / 2, r->operands = 0;
         }
         r->frame->returned = true;

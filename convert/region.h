@@ -106,10 +106,10 @@ void forget_memory(region *r);
 /* A vertex of a graph around as one of this. */
 number here(region *r, number x);
 
-/* ---- evaluate.c, inline.c ---- */
+/* ---- numbers.c, inline.c ---- */
 
-number evaluate(region *r, const node *n);
-number evaluate_choice(region *r, const node *n); /* a ? b : c */
+number number_of(region *r, const node *n);
+number number_of_choice(region *r, const node *n); /* a ? b : c */
 number call_inline(region *r, const node *n);
 bool run_choice(region *r, const node *n); /* an if */
 number fails(region *r);
