@@ -13,6 +13,15 @@ static const char *named(region *r, const char *value) {
     return name;
 }
 
+static bool assigns_something(const node *n) {
+    if (n == NULL) return false;
+    if (n->kind == NODE_ASSIGN || (n->kind == NODE_UNARY && (same(n->op, "++") || same(n->op, "--"))))
+        return true;
+    for (size_t i = 0; i < n->children; i++)
+        if (assigns_something(n->child[i])) return true;
+    return false;
+}
+
 /* A number that is no variable, as it is now. */
 static number plain_number(region *r, const node *n) {
     const node *const e = bare(n);
@@ -22,8 +31,9 @@ static number plain_number(region *r, const node *n) {
         if (e->type->kind == TYPE_WHOLE && strspn(s, "0123456789") == strlen(s) && (*s != '0' || s[1] == 0))
             return constant(format("%s.0", s));
     }
-    if (e->kind == NODE_ASSIGN || !stands_as_it_is(r, e)) return fails(r);
-    return constant(named(r, write_number(r->w, n)));
+    if (!stands_as_it_is(r, e) || assigns_something(e)) return fails(r);
+    const char *const s = write_number(r->w, n);
+    return constant(named(r, e->kind == NODE_BINARY && same(e->op, ",") ? format("(%s)", s) : s));
 }
 
 /* Names of partials, and edges to what is a variable among the operands. */

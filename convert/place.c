@@ -308,7 +308,7 @@ number read_place(region *r, const place *p) {
     const char *const at = p->d != NULL ? p->d->name : p->key;
     if (r->depth == 0) putf(&r->x.to, "%sconst wg_real %s = %s;\n", r->x.indent, name, at);
     else {
-        putf(&r->before, "wg_real %s = wg_constant(0);\n", name);
+        putf(&r->before, "%swg_real %s = wg_constant(0);\n", r->indent, name);
         putf(&r->x.to, "%s%s = %s;\n", r->x.indent, name, at);
     }
     x.now = (number){format("%s.value", name), 0, 0};

@@ -330,6 +330,7 @@ const char *write_region(writer *w, const node *block, size_t first, size_t *cou
     const size_t blanks = strspn(n->file->text + line, " \t");
     region r = {.w = w, .block = block, .level = &top, .frame = &f,
                 .x = {.indent = copy_text(n->file->text + line, blanks), .names = &w->names}};
+    r.indent = r.x.indent;
     w->region = &r;
     version *const v = w->v;
     size_t last = first;
@@ -347,9 +348,10 @@ const char *write_region(writer *w, const node *block, size_t first, size_t *cou
     w->region = NULL;
     *count = last - first;
     if (last == first || top.chain.n == 0 || chain_operands(&top.chain) >= r.records) return NULL;
-    size_t length = out.n;
-    while (length > 0 && out.s[length - 1] == '\n') length--;
+    const char *const s = format("%s%s", text_of(&r.before), text_of(&out));
+    size_t length = strlen(s);
+    while (length > blanks && s[length - 1] == '\n') length--;
     const node *const end = block->child[last - 1];
-    if (end->file->text[end->end] == ';' && out.s[length - 1] == ';') length--;
-    return format("%s%s", text_of(&r.before), copy_text(out.s + blanks, length - blanks));
+    if (end->file->text[end->end] == ';' && s[length - 1] == ';') length--;
+    return copy_text(s + blanks, length - blanks);
 }

@@ -64,6 +64,7 @@ typedef struct region {
     writer *w;
     const node *block;
     chain_text x;
+    const char *indent; /* of its statements */
     text before; /* declarations that stand before the outermost branch */
     unsigned depth;
     level *level;
