@@ -112,6 +112,7 @@ static void write_versions(writer *w, const decl *d, const output *o, text *to) 
         if ((v == w->a->root || list_has(&w->a->callees, d)) && behind_static(s) != NULL)
             s = behind_static(s);
         if (is_private(w, v, o) && !says_static(s, v->name)) put(to, "static ");
+        if (w->blocks && v != w->a->root) put(to, "__attribute__((unused)) "); /* where it is run in regions */
         put(to, s);
     }
 }

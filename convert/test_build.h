@@ -31,7 +31,7 @@ typedef struct mode {
     const char *name, *options;
     bool records;
 } mode;
-static const mode modes[] = {{"tape", "", true}, {"adjoint", "--to adjoint", false}};
+static const mode modes[] = {{"tape", "", true}, {"blocks", "--to blocks", true}, {"adjoint", "--to adjoint", false}};
 enum { MODES = sizeof modes / sizeof *modes };
 
 static char scratch[SCRATCH_BYTES], here[1024];

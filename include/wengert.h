@@ -13,6 +13,7 @@
 #include <wengert/statement.h>
 #include <wengert/scalar.h>
 #include <wengert/operation.h>
+#include <wengert/given.h>
 #include <wengert/array.h>
 #include <wengert/drivers.h>
 #include <wengert/sparsity.h>
