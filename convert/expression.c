@@ -234,8 +234,8 @@ const char *write_place(writer *w, const node *n) {
 
 static bool has_effects(const node *n) {
     if (n == NULL) return false;
-    if (n->kind == NODE_CALL || n->kind == NODE_ASSIGN || n->kind == NODE_STATEMENTS)
-        return true;
+    if (n->kind == NODE_ASSIGN || n->kind == NODE_STATEMENTS) return true;
+    if (n->kind == NODE_CALL && known_of(n, NULL)->kind != KNOWN_OPERATION) return true;
     if (n->kind == NODE_UNARY && n->op != NULL && (same(n->op, "++") || same(n->op, "--")))
         return true;
     for (size_t i = 0; i < n->children; i++)
@@ -508,6 +508,21 @@ static operand apply(const writer *w, const char *name, size_t n, operand *o) {
     return out;
 }
 
+/* The same of n's operands. A kernel for three types does not say in which order they are evaluated: where it
+ * matters, one after the other. */
+static operand apply_in_order(const writer *w, const node *n, const char *name, size_t k,
+                              operand *o) {
+    if (!w->generic || k < 2 || !has_effects(n)) return apply(w, name, k, o);
+    text before = {NULL, 0, 0};
+    for (size_t i = 0; i + 1 < k; i++) {
+        putf(&before, "const __auto_type wgc_%zu = %s; ", i, o[i].s);
+        o[i].s = format("wgc_%zu", i);
+    }
+    operand out = apply(w, name, k, o);
+    out.s = format("__extension__({ %s%s; })", text_of(&before), out.s);
+    return out;
+}
+
 /* Functions that give a number, and a part of it by pointer, which has no derivative: the whole part, the
  * exponent, the quotient. */
 static operand parts_operand(writer *w, const node *n, const known *k) {
@@ -561,7 +576,7 @@ static operand call_operand(writer *w, const node *n) {
     case KNOWN_OPERATION:
         for (size_t i = 0; i < k->numbers && i + 1 < n->children; i++)
             o[i] = write_operand(w, n->child[i + 1]);
-        return apply(w, k->as, k->numbers, o);
+        return apply_in_order(w, n, k->as, k->numbers, o);
     case KNOWN_SCALED:
         return scaled_operand(w, n);
     case KNOWN_PARTS:
@@ -603,7 +618,7 @@ operand write_operand(writer *w, const node *n) {
                                write_variable(w, n->child[1])));
         o[0] = write_operand(w, n->child[0]);
         o[1] = write_operand(w, n->child[1]);
-        return apply(w, operation(n->op), 2, o);
+        return apply_in_order(w, n, operation(n->op), 2, o);
     case NODE_CHOICE:
         if (n->children == 2)
             return leaf(format(
@@ -647,7 +662,9 @@ static bool is_zero(const node *n) {
 
 static const char *initial_number(writer *w, const node *n, cell *c, bool constant) {
     if (c == NULL || !is_variable(c)) return write_number(w, n);
-    return constant ? format("{.value = %s}", write_number(w, n)) : write_variable(w, n);
+    return constant
+               ? format(w->generic ? "WGC_INITIAL(%s)" : "{.value = %s}", write_number(w, n))
+               : write_variable(w, n);
 }
 
 /* Of one element of a list, which may be an expression, a list, or a part of what a list without its

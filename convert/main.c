@@ -7,10 +7,11 @@
 #include "convert/adjoint.h"
 #include "convert/callback.h"
 #include "convert/expand.h"
+#include "convert/generic.h"
 
 static const char usage[] =
     "usage: wengert-convert FILE.c .. --function NAME --with-respect-to INPUTS --of OUTPUTS -o OUT.c\n"
-    "           [--to tape|adjoint] [--passive NAME] [--calls PARAMETER=FUNCTION] [--accept-integers] [-p FOLDER] [-- COMPILER FLAGS]\n"
+    "           [--to tape|generic|adjoint] [--passive NAME] [--calls PARAMETER=FUNCTION] [--accept-integers] [-p FOLDER] [-- COMPILER FLAGS]\n"
     "INPUTS, OUTPUTS: parameters and globals of the function, by commas: x, *p, p[0:n], s->field, s->{a,b}, return\n"
     "-p FOLDER: flags from the compile_commands.json there. More: man wengert-convert\n";
 
@@ -67,8 +68,8 @@ static int read_options(int argc, char **argv, options *o) {
     if (o->function == NULL || o->inputs == NULL || o->outputs == NULL || o->out == NULL)
         return misused("--function, --with-respect-to, --of and -o are needed");
     if (o->to == NULL) o->to = "tape";
-    if (!same(o->to, "tape") && !same(o->to, "adjoint"))
-        return misused(format("--to %s: tape or adjoint", o->to));
+    if (!same(o->to, "tape") && !same(o->to, "generic") && !same(o->to, "adjoint"))
+        return misused(format("--to %s: tape, generic or adjoint", o->to));
     return 0;
 }
 
@@ -236,7 +237,9 @@ static const char *last_part(const char *name) {
 }
 
 static bool write_all(const options *o, analysis *a) {
-    writer w = {.a = a, .tape = uses_word(a->program, "tape") ? "wg_t" : "tape"};
+    writer w = {.a = a,
+                .tape = uses_word(a->program, "tape") ? "wg_t" : "tape",
+                .generic = same(o->to, "generic")};
     const char *const header = beside(o->out, ".h");
     output out = {.source = o->out, .header = last_part(header), .alone = o->files.n == 1};
     bool good = true;
@@ -251,11 +254,13 @@ static bool write_all(const options *o, analysis *a) {
                                ? copy_text(o->out, (size_t)(strrchr(o->out, '/') - o->out))
                                : ".",
                            beside(last_part(f->name), ""));
-        const char *const body = write_file(&w, f, &out);
-        const char *const s =
-            format("%s from %s. Do not edit: convert again. */\n%s%s", written,
-                   last_part(f->name), without_plain(body),
-                   first ? callback_definition(&w) : write_begin(&w, f, &(list){NULL, 0, 0}));
+        const char *const in = last_part(name), *const body = write_file(&w, f, in, &out);
+        const char *const s = format(
+            "%s from %s. Do not edit: convert again. */\n%s", written, last_part(f->name),
+            in_rounds(&w, in,
+                      format("%s%s", without_plain(body),
+                             first ? callback_definition(&w, in)
+                                   : write_begin(&w, f, &(list){NULL, 0, 0}))));
         if (errors_said() != 0) return false;
         good &= write_text(name, s);
     }

@@ -3,6 +3,7 @@
  * behind the originals. The originals are weak: the file is linked in the place of its source, or
  * together with it. */
 #include <string.h>
+#include "convert/generic.h"
 #include "convert/output.h"
 
 static bool is_written(const version *v) { return v->touched && v->like == v; }
@@ -122,14 +123,14 @@ static bool is_weak(const decl *d) {
 }
 
 /* Functions, variables and types as they were. */
-static void write_original(const file *f, const group *g, text *to) {
+static const char *write_original(const file *f, const group *g) {
     bool weak = false;
     for (size_t i = 0; i < g->decls.n; i++) {
         const decl *const d = g->decls.at[i];
         weak |= (d->kind == DECL_FUNCTION ? d->body != NULL : d->kind == DECL_VARIABLE) &&
                 is_weak(d);
     }
-    putf(to, "%s%s", weak ? "__attribute__((weak)) " : "", slice(f, g->begin, g->end));
+    return format("%s%s", weak ? "__attribute__((weak)) " : "", slice(f, g->begin, g->end));
 }
 
 static bool has_name(const list *l, const char *name) {
@@ -312,7 +313,7 @@ static size_t includes_end(const file *f, const list *groups) {
     return end;
 }
 
-static const char *guard_of(const char *name) {
+const char *guard_of(const char *name) {
     text to = {NULL, 0, 0};
     for (const char *p = name; *p; p++) {
         const char c = *p >= 'a' && *p <= 'z' ? (char)(*p - 'a' + 'A') : *p;
@@ -344,7 +345,7 @@ bool is_converted(const writer *w, const file *f) {
     return false;
 }
 
-const char *write_file(writer *w, const file *f, const output *o) {
+const char *write_file(writer *w, const file *f, const char *in, const output *o) {
     const list groups = groups_of(f);
     text body = {NULL, 0, 0}, headers = {NULL, 0, 0};
     list declared = {NULL, 0, 0}, written = {NULL, 0, 0};
@@ -370,29 +371,31 @@ const char *write_file(writer *w, const file *f, const output *o) {
     const size_t after = includes_end(f, &groups);
     size_t at = includes_begin(f) <= after ? includes_begin(f) : after;
     bool opened = false;
-    put_n(&body, f->text, at);
-    put(&body,
-        "#include <stddef.h>\n#include <stdint.h>\n#include <stdlib.h>\n#include <string.h>\n#include <wengert.h>\n");
+    put(&body, between(w, f, in, 0, at));
+    putf(
+        &body,
+        "#include <stddef.h>\n#include <stdint.h>\n#include <stdlib.h>\n#include <string.h>\n#include <%s.h>\n",
+        w->generic ? "wengert/generic" : "wengert");
     if (!f->has_math) without_math(f, &body);
     putf(&body, "extern unsigned long %s_run; /* counts recordings */\n", w->a->root->name);
     for (size_t i = 0; i <= groups.n; i++) {
         const group *const g = i < groups.n ? groups.at[i] : NULL;
         const size_t begin = g != NULL ? g->begin : f->n;
         if (!opened && begin >= after) {
-            if (after > at) put_n(&body, f->text + at, after - at);
+            if (after > at) put(&body, between(w, f, in, at, after));
             if (at < after) at = after;
             putf(&body, "\n#define %s_SOURCE\n#include \"%s\"\n%s", guard_of(o->header),
                  o->header, text_of(&headers));
             opened = true;
         }
-        if (begin > at) put_n(&body, f->text + at, begin - at);
+        if (begin > at) put(&body, between(w, f, in, at, begin));
         if (g == NULL) break;
         at = g->end;
         const decl *const d = g->decls.at[0];
         const bool definition = d->kind == DECL_FUNCTION && !d->redeclared && d->body != NULL;
         if (definition && versions[i].n != 0) declare_for(w, d, o, &declared, &body);
         else if (versions[i].n != 0) declare_called(w, w->a->outside, o, &declared, &body);
-        write_original(f, g, &body);
+        put_once(&body, w, in, write_original(f, g), f->text[g->end] == '\n');
         if (types_hold(w, f, g)) putf(&body, "\n%s", write_record(w, f, g->begin, g->end));
         if (versions[i].n != 0)
             putf(&body, "%s%s", definition ? "\n\n" : "", text_of(&versions[i]));
@@ -417,6 +420,7 @@ const char *write_header(writer *w, const output *o, const char *declarations) {
         while (*p == ' ' || *p == '\t') p++;
         if (starts_with(p, "include") && strchr(p, '"') != NULL) putf(&to, "%s\n", s);
     }
-    putf(&to, "#endif\n#include <wengert.h>\n\n%s\n#endif\n", declarations);
+    putf(&to, "#endif\n#include <%s.h>\n\n%s\n#endif\n",
+         w->generic ? "wengert/generic" : "wengert", declarations);
     return text_of(&to);
 }

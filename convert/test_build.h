@@ -29,9 +29,11 @@ enum { MOST_INPUTS = 16, MOST_OUTPUTS = 16, COMMAND_BYTES = 8192, NAME_BYTES = 2
  * adjoint a function for the transposed product. */
 typedef struct mode {
     const char *name, *options;
-    bool records;
+    bool records, three_types;
 } mode;
-static const mode modes[] = {{"tape", "", true}, {"adjoint", "--to adjoint", false}};
+static const mode modes[] = {{"tape", "", true, false},
+                             {"generic", "--to generic", true, true},
+                             {"adjoint", "--to adjoint", false, false}};
 enum { MODES = sizeof modes / sizeof *modes };
 
 static char scratch[SCRATCH_BYTES], here[1024];
@@ -169,6 +171,14 @@ static inline void put_rows(FILE *to, const char *function, size_t n, const char
         "        if (%s_wg_vjp(%zu, %s, %zu, y, w, into[j / %zu] + row * %zu, &data) != WG_OK) return \"vjp\";\n        w[row] = 0;\n"
         "    }\n    return NULL;\n}\n",
         m, m, m, function, n, x, m, m, n);
+}
+
+/* The statement that gives the derivatives of a recording, with arguments that are called `data`. */
+static inline void put_recorded(FILE *to, const mode *how, const char *function, size_t n,
+                                const char *x, size_t m) {
+    fprintf(to, "    return %s(%s_wg_callback", how->three_types ? "wgt_of_three_types" : "wgt_derivatives", function);
+    if (how->three_types) fprintf(to, "_real, %s_wg_callback_double, %s_wg_callback_dual", function, function);
+    fprintf(to, ", &data, %zu, %s, %zu, y, jacobian, reverse, forward);\n}\n", n, x, m);
 }
 
 /* The function that a library has under this name. */

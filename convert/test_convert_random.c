@@ -84,15 +84,10 @@ static void write_converted(const batch *b, const mode *how) {
             "const char *wgt_converted_%u(const double *x, double *y, double *jacobian, double *reverse, double *forward) {\n"
             "    p%u_f_wg_arguments data = {.x = x};\n",
             k, k, k);
+        print_into(name, sizeof name, "p%u_f", k);
         if (how->records)
-            fprintf(
-                to,
-                "    return wgt_derivatives(p%u_f_wg_callback, &data, %d, x, %d, y, jacobian, reverse, forward);\n}\n",
-                k, RANDOM_INPUTS, RANDOM_OUTPUTS);
-        else {
-            print_into(name, sizeof name, "p%u_f", k);
-            put_rows(to, name, RANDOM_INPUTS, "x", RANDOM_OUTPUTS);
-        }
+            put_recorded(to, how, name, RANDOM_INPUTS, "x", RANDOM_OUTPUTS);
+        else put_rows(to, name, RANDOM_INPUTS, "x", RANDOM_OUTPUTS);
     }
     (void)fclose(to);
     print_into(name, sizeof name, "%s%u", how->name, b->first);
