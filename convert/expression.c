@@ -139,6 +139,21 @@ static const char *argument(writer *w, const node *n, const type *t, cell *c) {
     return write_number(w, n);
 }
 
+/* qsort of variables, which moves them by what their values say. */
+static const char *write_sort(writer *w, const node *n) {
+    const char *const base = write_number(w, n->child[1]), *const count =
+                                                               write_number(w, n->child[2]);
+    if (strstr(source(n->child[3]), "sizeof") == NULL)
+        error_at(place_of(n), "'%s' sorts variables, but their size is not written with sizeof",
+                 source(n));
+    w->bytes = true;
+    const char *const size = write_number(w, n->child[3]);
+    w->bytes = false;
+    w->sorts = true;
+    return format("wgc_sort(%s, %s, %s, %s, %s)", w->tape, base, count, size,
+                  write_number(w, n->child[4]));
+}
+
 /* A call of a function that was given: of the version with variables, with the tape. */
 static const char *write_call(writer *w, const node *n) {
     const version *const v = called(w, n);
@@ -146,6 +161,8 @@ static const char *write_call(writer *w, const node *n) {
     const cell *const through = v == NULL ? called_cell(w, n) : NULL;
     if (v == NULL && through == NULL) {
         const known *const k = known_of(n, NULL);
+        if (k->kind == KNOWN_SORT && n->children == 5 && node_holds(w, n->child[1]))
+            return write_sort(w, n);
         const bool before = w->bytes;
         const bool memory = k->kind == KNOWN_MEMORY || k->kind == KNOWN_AGAIN;
         const bool moved = k->kind == KNOWN_COPY || k->kind == KNOWN_FILL;

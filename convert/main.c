@@ -242,8 +242,9 @@ static bool write_all(const options *o, analysis *a) {
                 .generic = same(o->to, "generic")};
     const char *const header = beside(o->out, ".h");
     output out = {.source = o->out, .header = last_part(header), .alone = o->files.n == 1};
+    const char *const declarations = callback_declaration(&w);
     bool good = true;
-    for (size_t i = 0; i < a->program->files.n; i++) {
+    for (size_t i = 0; i < a->program->files.n && errors_said() == 0; i++) {
         const file *const f = a->program->files.at[i];
         if (!f->given || !is_converted(&w, f)) continue;
         const bool first = a->root->function->file == f;
@@ -264,7 +265,8 @@ static bool write_all(const options *o, analysis *a) {
         if (errors_said() != 0) return false;
         good &= write_text(name, s);
     }
-    return good && write_text(header, write_header(&w, &out, callback_declaration(&w)));
+    return good && errors_said() == 0 &&
+           write_text(header, write_header(&w, &out, declarations));
 }
 
 /* One file, and its adjoint. */
@@ -273,6 +275,7 @@ static bool write_adjoint_of(const options *o, analysis *a) {
     const file *const f = a->root->function->file;
     const char *const header = beside(o->out, ".h");
     const output out = {.source = o->out, .header = last_part(header), .alone = true};
+    refuse_recorded(a);
     const char *const body = write_adjoint(&w, f, &out);
     if (errors_said() != 0) return false;
     const char *const s = format(

@@ -345,6 +345,34 @@ bool is_converted(const writer *w, const file *f) {
     return false;
 }
 
+/* As qsort, by halves that are merged: equal elements keep their order. Without memory, one after the other. */
+static const char sort_text[] =
+    "\n#ifndef WGC_SORT\n#define WGC_SORT\n/* qsort of variables; equal ones keep their order. */\n"
+    "typedef int wgc_order(wg_tape *tape, const void *a, const void *b);\n\n"
+    "static void wgc_insert(wg_tape *tape, char *at, size_t n, size_t size, wgc_order *order) {\n"
+    "    for (size_t i = 1; i < n; i++)\n"
+    "        for (size_t k = i; k != 0 && order(tape, at + (k - 1) * size, at + k * size) > 0; k--)\n"
+    "            for (size_t b = 0; b < size; b++) {\n"
+    "                const char c = at[k * size + b];\n"
+    "                at[k * size + b] = at[(k - 1) * size + b];\n"
+    "                at[(k - 1) * size + b] = c;\n            }\n}\n\n"
+    "static void wgc_merge(wg_tape *tape, char *at, size_t n, size_t size, wgc_order *order, char *room) {\n"
+    "    if (n < 2) return;\n"
+    "    const size_t half = n / 2;\n"
+    "    size_t i = 0, k = half, out = 0;\n"
+    "    wgc_merge(tape, at, half, size, order, room);\n"
+    "    wgc_merge(tape, at + half * size, n - half, size, order, room);\n"
+    "    while (i < half && k < n) {\n"
+    "        const int first = order(tape, at + i * size, at + k * size) <= 0;\n"
+    "        memcpy(room + out++ * size, at + (first ? i++ : k++) * size, size);\n    }\n"
+    "    memcpy(room + out * size, at + i * size, (half - i) * size);\n"
+    "    memcpy(at, room, (out + half - i) * size);\n}\n\n"
+    "__attribute__((unused)) static void wgc_sort(wg_tape *tape, void *at, size_t n, size_t size, wgc_order *order) {\n"
+    "    char *const room = n > 1 ? calloc(n, size) : NULL;\n"
+    "    if (room == NULL) wgc_insert(tape, at, n, size, order);\n"
+    "    else wgc_merge(tape, at, n, size, order, room);\n"
+    "    free(room);\n}\n#endif\n";
+
 const char *write_file(writer *w, const file *f, const char *in, const output *o) {
     const list groups = groups_of(f);
     text body = {NULL, 0, 0}, headers = {NULL, 0, 0};
@@ -384,8 +412,8 @@ const char *write_file(writer *w, const file *f, const char *in, const output *o
         if (!opened && begin >= after) {
             if (after > at) put(&body, between(w, f, in, at, after));
             if (at < after) at = after;
-            putf(&body, "\n#define %s_SOURCE\n#include \"%s\"\n%s", guard_of(o->header),
-                 o->header, text_of(&headers));
+            putf(&body, "\n#define %s_SOURCE\n#include \"%s\"\n%s%s", guard_of(o->header),
+                 o->header, w->sorts ? sort_text : "", text_of(&headers));
             opened = true;
         }
         if (begin > at) put(&body, between(w, f, in, at, begin));
