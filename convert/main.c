@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "convert/adjoint.h"
+#include "convert/annotate.h"
 #include "convert/callback.h"
 #include "convert/expand.h"
 #include "convert/generic.h"
@@ -27,6 +28,36 @@ typedef struct options {
 static int misused(const char *what) {
     fprintf(stderr, "wengert-convert: %s\n%s", what, usage);
     return 2;
+}
+
+/* What comments of the files say, and the command does not: of the function that it names, or of the only one. */
+static bool take_annotations(options *o) {
+    list all = {NULL, 0, 0};
+    const annotation *chosen = NULL;
+    for (size_t i = 0; i < o->files.n; i++) annotations_in(o->files.at[i], &all);
+    for (size_t i = 0; i < all.n; i++) {
+        const annotation *const a = all.at[i];
+        for (size_t k = 0; a->function == NULL && k < a->passive.n; k++)
+            push(&o->passive, a->passive.at[k]);
+        if (a->function == NULL || (o->function != NULL && !same(a->function, o->function)))
+            continue;
+        if (chosen != NULL && !same(a->function, chosen->function)) {
+            error_at(a->where,
+                     "wengert: this is the second function, '%s': say --function NAME",
+                     a->function);
+            return false;
+        }
+        if (chosen == NULL) chosen = a;
+    }
+    if (chosen == NULL) return errors_said() == 0;
+    o->function = chosen->function;
+    if (o->inputs == NULL) o->inputs = chosen->inputs;
+    if (o->outputs == NULL) o->outputs = chosen->outputs;
+    if (o->to == NULL) o->to = chosen->to;
+    for (size_t k = 0; k < chosen->passive.n; k++) push(&o->passive, chosen->passive.at[k]);
+    for (size_t k = 0; k < chosen->calls.n; k++) push(&o->calls, chosen->calls.at[k]);
+    o->accept_integers |= chosen->accept_integers;
+    return errors_said() == 0;
 }
 
 static int read_options(int argc, char **argv, options *o) {
@@ -65,6 +96,7 @@ static int read_options(int argc, char **argv, options *o) {
         else push(&o->files, argv[i]);
     }
     if (o->files.n == 0) return misused("no file is given");
+    if (!take_annotations(o)) return 1;
     if (o->function == NULL || o->inputs == NULL || o->outputs == NULL || o->out == NULL)
         return misused("--function, --with-respect-to, --of and -o are needed");
     if (o->to == NULL) o->to = "tape";
@@ -202,6 +234,7 @@ static analysis *analysed(const options *o, program *p) {
         if (d != NULL && !list_has(&a->accepted, d)) push(&a->accepted, d);
     }
     for (size_t i = 0; i < o->calls.n; i++) push(&a->calls, o->calls.at[i]);
+    mark_passive(a);
     const bool in = parse_selections(a, f, o->inputs, &a->inputs),
                out = parse_selections(a, f, o->outputs, &a->outputs);
     return in && out && analyse(a, f) ? a : NULL;

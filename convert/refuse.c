@@ -71,7 +71,26 @@ static bool in_function(const analysis *a, const decl *d) {
     return false;
 }
 
+/* What is said to be passive is no input or output, and no memory of something else. */
+static void check_passive(const analysis *a) {
+    for (size_t i = 0; i < a->passive.n; i++) {
+        cell *const c = real_cell(a->passive.at[i]);
+        const decl *const d = c->passive;
+        if (c->forced)
+            error_at(
+                place_in(d->file, d->at),
+                "'%s' is said to be passive, and is an input or output or a parameter of a function with variables that is called through a pointer",
+                d->name);
+        else if (c->open != NULL)
+            error_at(
+                place_in(d->file, d->at),
+                "'%s' is said to be passive, and may be the same memory as '%s', which is not",
+                d->name, c->open->name);
+    }
+}
+
 void refuse(analysis *a) {
+    check_passive(a);
     for (size_t i = 0; i < a->never.n; i++) {
         const remark *const r = a->never.at[i];
         if (r->v->touched) error_at(place_of(r->n), "'%s': %s", source(r->n), r->what);
