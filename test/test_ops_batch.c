@@ -145,7 +145,7 @@ static void draw(const family *f, size_t n, size_t count, numbers *to, uint64_t 
             to->x[o][e] = walk_number(seed);
             if (o != 0) continue;
             if (i == j) to->x[o][e] += (double)(rows + i) * (f->definite || n < 3 ? 1 : 0.3);
-            if (f->definite && i > j) to->x[o][e] = to->x[o][e - i - j * rows + j + i * rows];
+            if (f->definite && i < j) to->x[o][e] = to->x[o][e - i - j * rows + j + i * rows];
         }
     }
 }
@@ -298,7 +298,7 @@ static void systems_beside_one_with_a_nan_are_solved(void **state) {
                 uint64_t seed = 13;
                 for (size_t e = 0; e < 3 * n * n; e++) {
                     const size_t i = e % n, j = e / n % n, base = e - i - j * n;
-                    a[e] = i > j ? a[base + j + i * n] : walk_number(&seed);
+                    a[e] = i < j ? a[base + j + i * n] : walk_number(&seed);
                     if (i == j) a[e] = (double)(2 * n + i);
                 }
                 for (size_t e = 0; e < 3 * n; e++) b[e] = (double)(e + 1);
