@@ -34,6 +34,7 @@
 #include <wengert/operand.h>
 #include <wengert/implicit.h>
 #include <wengert/matrix_drivers.h>
+#include <wengert/krylov.h>
 
 /* Functions: recordings as values, their derivatives, calls, maps and loops. */
 #include <wengert/threads.h>

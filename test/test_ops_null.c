@@ -362,6 +362,7 @@ static void statistics_answer(void **state) {
     MAT(wg_covariance, WG_MATERN_52, a, s, p, q);
     MAT(wg_covariance_between, WG_SQUARED_EXPONENTIAL, a, b, x, p);
     REAL(wg_gp_logml, WG_MATERN_32, a, b, s, p, q);
+    REAL(wg_kalman_step, b, c, a, a, x, (wg_mat[]){y}, (wg_mat[]){a});
     MAT(wg_distances, a, b);
     MAT(wg_distances_squared, a, b);
     MAT(wg_data_covariance, a, 1);

@@ -379,6 +379,8 @@ inline wg_mat wgi_matrix(wg_tape *t, number x) {
     WGI_ON(t, wg_covariance_between(wgi_t, kernel, WGI_MATRIX(x), WGI_MATRIX(z), WGI_MATRIX(scale), sigma))
 #define wg_gp_logml(t, kernel, x, y, scale, sigma, noise) \
     WGI_ON(t, wg_gp_logml(wgi_t, kernel, WGI_MATRIX(x), WGI_MATRIX(y), WGI_MATRIX(scale), sigma, noise))
+#define wg_kalman_step(t, f, h, q, r, y, x, p) \
+    WGI_ON(t, wg_kalman_step(wgi_t, WGI_MATRIX(f), WGI_MATRIX(h), WGI_MATRIX(q), WGI_MATRIX(r), WGI_MATRIX(y), x, p))
 #define wg_distances(t, x, z) WGI_ON(t, wg_distances(wgi_t, WGI_MATRIX(x), WGI_MATRIX(z)))
 #define wg_distances_squared(t, x, z) \
     WGI_ON(t, wg_distances_squared(wgi_t, WGI_MATRIX(x), WGI_MATRIX(z)))
