@@ -269,6 +269,8 @@ wg_status wgi_tape_beside(wgi_core *c, const wg_options *o, wg_tape **out);
  * until wgi_beside_close, and not asked for meanwhile. */
 wg_status wgi_beside_open(wgi_core *c, unsigned flags, wg_tape **out);
 static inline void wgi_beside_close(wgi_core *c) { c->beside_works = 0; }
+/* From now on it is that tape that a link leads to; NULL: none. No other thread uses either of the two. */
+void wgi_link_to(wgi_link *link, wgi_core *c);
 /* A tape that the recording on c works on: its number among c->guest, where it is NULL once it is
  * freed. -1: there are too many, or it is another's. */
 int wgi_guest(wgi_core *c, wgi_core *guest);
@@ -332,10 +334,6 @@ void wgi_segment_free(wgi_core *segment);
 void wgi_segment_open(wgi_core *segment, wgi_core *outer, uint32_t first, uint32_t last);
 /* It records nothing any more. */
 void wgi_segment_close(wgi_core *segment);
-/* From now on it is that tape that a link leads to; NULL: none. */
-void wgi_link_to(wgi_link *link, wgi_core *c);
-/* A tape is freed: no link leads to it any more. */
-void wgi_links_cut(wgi_core *c);
 
 /* ---- threads.c --------------------------------------------------------------------------- */
 

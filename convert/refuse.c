@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: MIT */
+/* refuse.c - what cannot be, said when it is known what is a variable. */
+#include "convert/cells.h"
+
+enum { MOST_STEPS = 16 }; /* from pointer to pointer, structure to structure */
+
+/* Can who has an object of type t, in this cell, read a number that depends on the inputs? */
+static bool reads_varied(const analysis *a, cell *c, const type *t, size_t steps) {
+    if (c != NULL) c = real_cell(c);
+    for (; c != NULL && c->target != NULL && steps < MOST_STEPS; steps++) {
+        c = real_cell(c->target);
+        t = c->type;
+    }
+    if (t == NULL || steps >= MOST_STEPS) return false;
+    if (t->kind == TYPE_REAL) return c != NULL && c->varied;
+    if (t->kind != TYPE_RECORD) return false;
+    for (size_t i = 0; i < t->record->fields.n; i++) {
+        const decl *const f = t->record->fields.at[i];
+        if (reads_varied(a, a->of_decl[f->number], element(f->type), steps + 4)) return true;
+    }
+    return false;
+}
+static bool leads_to_varied(const analysis *a, cell *c) {
+    return reads_varied(a, c, real_cell(c)->type, 0);
+}
+
+static bool is_number_or_record(const type *t) {
+    return t->kind == TYPE_REAL || t->kind == TYPE_RECORD;
+}
+
+static void check_mixtures(const analysis *a) {
+    for (size_t i = 0; i < a->from_integers.n; i++) {
+        const mixture *const m = a->from_integers.at[i];
+        if (holds_variables(m->of))
+            error_at(place_of(m->n),
+                     "'%s': an integer becomes a pointer to variables: keep the pointer",
+                     source(m->n));
+    }
+    table *const said = table_new();
+    for (size_t i = 0; i < a->mixtures.n; i++) {
+        const mixture *const m = a->mixtures.at[i];
+        const type *const t = m->type[0], *const u = m->type[1];
+        cell *const c = real_cell(m->of);
+        bool bad = (c->varied && c->useful) || c->forced || holds_variables(c);
+        for (size_t k = 0; k < 2; k++)
+            bad |= m->type[k]->kind == TYPE_RECORD && record_holds(a, m->type[k]->record);
+        if (is_number_or_record(t) != is_number_or_record(u)) /* bytes are read */
+            bad |= c->varied || reads_varied(a, NULL, t, 0) || reads_varied(a, NULL, u, 0);
+        if (!bad) continue;
+        const decl *const d = c->declared;
+        const char *const where = d != NULL      ? place_in(d->file, d->at)
+                                  : m->n != NULL ? place_of(m->n)
+                                                 : "(options)";
+        if (table_get(said, where) != NULL) continue;
+        table_set(said, where, c);
+        error_at(
+            where,
+            "'%s' holds variables and is used as two types, through a cast, a union or memory that is "
+            "given out anew: give each type memory of its own",
+            d != NULL      ? d->name
+            : m->n != NULL ? source(m->n)
+                           : "memory");
+    }
+}
+
+static bool in_function(const analysis *a, const decl *d) {
+    for (size_t i = 0; d != NULL && i < a->program->functions.n; i++) {
+        const decl *const f = a->program->functions.at[i];
+        if (f->file == d->file && f->begin <= d->begin && d->end <= f->end) return true;
+    }
+    return false;
+}
+
+void refuse(analysis *a) {
+    for (size_t i = 0; i < a->never.n; i++) {
+        const remark *const r = a->never.at[i];
+        if (r->v->touched) error_at(place_of(r->n), "'%s': %s", source(r->n), r->what);
+    }
+    for (size_t i = 0; i < a->losses.n; i++) {
+        const remark *const r = a->losses.at[i];
+        cell *const c = node_cell(r->v, r->n);
+        if (c == NULL || !c->varied || (a->accept_integers && same(r->what, "an integer")))
+            continue;
+        error_at(place_of(r->n),
+                 "'%s' depends on the inputs and becomes %s, which has no derivative: %s",
+                 source(r->n), r->what,
+                 same(r->what, "an integer")
+                     ? "say --accept-integers if its derivative is to be 0"
+                     : "write its parts as real numbers");
+    }
+    for (size_t i = 0; i < a->foreign.n; i++) {
+        const remark *const r = a->foreign.at[i];
+        for (size_t k = 1; k < r->n->children; k++) {
+            const node *const arg = r->n->child[k];
+            cell *const c = node_cell(r->v, arg);
+            if (c == NULL) continue;
+            /* what sorts numbers moves them within their memory */
+            const bool sorts = same(source(bare(r->n->child[0])), "qsort");
+            if ((sorts || !leads_to_varied(a, c)) && !holds_variables(c)) continue;
+            error_at(
+                place_of(r->n),
+                "'%s' gets '%s', which depends on the inputs, and %s: give the file that defines it, register "
+                "an operation of your own, or say --passive %s if that has no derivative",
+                source(bare(r->n->child[0])), source(arg), r->what,
+                source(bare(r->n->child[0])));
+        }
+    }
+    table *const said = table_new();
+    for (size_t i = 0; i < a->unknown.n; i++) {
+        const remark *const r = a->unknown.at[i];
+        cell *const c = node_cell(r->v, r->n);
+        const char *const key = format("%s %s", place_of(r->n), r->what);
+        if (c == NULL || !(gives_real(r->n) ? c->varied : holds_variables(c)) ||
+            table_get(said, key) != NULL)
+            continue;
+        table_set(said, key, c);
+        error_at(
+            place_of(r->n),
+            "'%s': '%s' depends on the inputs, and the converter does not know this kind of "
+            "expression: write operators and calls",
+            r->what, source(r->n));
+    }
+    for (size_t i = 0; i < a->named.n; i++) {
+        const remark *const r = a->named.at[i];
+        cell *const c = node_cell(r->v, r->n);
+        bool bad = holds_variables(c);
+        for (size_t k = 0; k < c->parameters.n; k++)
+            bad |= leads_to_varied(a, c->parameters.at[k]);
+        if (bad)
+            error_at(
+                place_of(r->n),
+                "'%s' is called through a pointer, with what depends on the inputs, and is not "
+                "among the files given: write a function that calls it",
+                source(r->n));
+    }
+    check_mixtures(a);
+    for (size_t i = 0; i < a->program->records.n; i++) {
+        const record *const r = a->program->records.at[i];
+        if (!record_holds(a, r)) continue;
+        if (in_function(a, r->definition))
+            error_at(
+                place_in(r->definition->file, r->definition->begin),
+                "structure '%s' holds variables and is defined in a function: define it before that",
+                r->tagged ? r->name : "(no name)");
+        else if (r->is_union)
+            error_at(place_in(r->definition->file, r->definition->begin),
+                     "a field of union '%s' depends on the inputs: write a structure", r->name);
+        else if (r->of_system)
+            error_at(r->name, "a structure of the system would have to hold variables");
+    }
+}

@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: MIT */
+/* selection.c - what the user names as inputs and outputs. */
+#include <string.h>
+#include "convert/cells.h"
+
+static const char *trimmed(const char *s, size_t n) {
+    while (n != 0 && (*s == ' ' || *s == '\n' || *s == '\t')) s++, n--;
+    while (n != 0 && (s[n - 1] == ' ' || s[n - 1] == '\n' || s[n - 1] == '\t')) n--;
+    return copy_text(s, n);
+}
+
+static void add_range(selection *c, const char *from, const char *end) {
+    if (c->ranges < MOST_RANGES) c->from[c->ranges] = from, c->end[c->ranges] = end;
+    c->ranges++;
+}
+
+/* The text between brackets, a[..], in ranges and, if it is one index, in the path; the names alone in
+ * c->names. In the path, @ stands for the number of the range that follows it. */
+static bool read_ranges(selection *c, const char *s) {
+    text path = {NULL, 0, 0}, names = {NULL, 0, 0};
+    for (const char *p = s; *p;) {
+        if (*p != '[') {
+            put_n(&path, p, 1), put_n(&names, p, 1);
+            p++;
+            continue;
+        }
+        const char *const close = strchr(p, ']'), *const colon = strchr(p, ':');
+        if (close == NULL) {
+            error_at("(options)", "'%s': a ] is missing", c->text);
+            return false;
+        }
+        if (colon == NULL || colon > close) put_n(&path, p, (size_t)(close - p) + 1);
+        else {
+            const char *const from = trimmed(p + 1, (size_t)(colon - p - 1));
+            putf(&path, "[@%zu]", c->ranges);
+            add_range(c, *from ? from : "0", trimmed(colon + 1, (size_t)(close - colon - 1)));
+        }
+        c->brackets++;
+        p = close + 1;
+    }
+    if (c->ranges > MOST_RANGES) {
+        error_at("(options)", "'%s': at most %d ranges", c->text, MOST_RANGES);
+        return false;
+    }
+    c->path = text_of(&path), c->names = text_of(&names);
+    return true;
+}
+
+static bool add_selection(analysis *a, const decl *f, const char *s, list *to) {
+    const char *const where = "(options)";
+    selection *const c = arena_get(sizeof *c);
+    c->text = s;
+    const bool star = *s == '*';
+    if (star) s = trimmed(s + 1, strlen(s + 1));
+    if (!read_ranges(c, s)) return false;
+    if (star && c->brackets++ == 0) {
+        c->path = format("%s[@0]", c->path);
+        add_range(c, "0", "1");
+    }
+    s = c->names;
+    const tokens t = lex(s, strlen(s));
+    const type *at = NULL;
+    for (size_t i = 0; i < t.n; i++) {
+        const char *const word = copy_text(s + t.at[i].begin, t.at[i].end - t.at[i].begin);
+        if (t.at[i].kind != TOKEN_WORD) {
+            if (same(word, ".") || same(word, "->")) continue;
+            error_at(where, "'%s': '%s' is not understood", c->text, word);
+            return false;
+        }
+        decl *found = NULL;
+        if (at == NULL && same(word, "return")) {
+            at = f->type->of;
+            if (at->kind == TYPE_VOID) {
+                error_at(where, "%s returns nothing", f->name);
+                return false;
+            }
+            continue;
+        }
+        if (at == NULL) {
+            for (size_t k = 0; k < f->parameters.n; k++) {
+                decl *const p = f->parameters.at[k];
+                if (same(p->name, word)) found = p;
+            }
+            for (size_t k = 0; k < a->program->globals.n && found == NULL; k++) {
+                decl *const g = a->program->globals.at[k];
+                if (same(g->name, word)) found = g;
+            }
+            if (found == NULL) {
+                error_at(
+                    where,
+                    "'%s': %s has no parameter, and the files no global variable, of that name",
+                    word, f->name);
+                return false;
+            }
+            c->root = found;
+        } else {
+            while (at->kind == TYPE_POINTER || at->kind == TYPE_ARRAY) at = at->of;
+            for (size_t k = 0; at->kind == TYPE_RECORD && k < at->record->fields.n; k++) {
+                decl *const field = at->record->fields.at[k];
+                if (same(field->name, word)) found = field;
+            }
+            if (found == NULL) {
+                error_at(where, "'%s': %s has no field '%s'", c->text, at->spelling, word);
+                return false;
+            }
+            push(&c->fields, found);
+        }
+        at = found->type;
+    }
+    if (at == NULL || leaf_type(at)->kind != TYPE_REAL) {
+        error_at(where, "'%s' is %s: name numbers, of a structure its fields", c->text,
+                 at != NULL ? at->spelling : "nothing");
+        return false;
+    }
+    for (size_t i = 0; i < c->brackets && (at->kind == TYPE_ARRAY || at->kind == TYPE_POINTER);
+         i++)
+        at = at->of;
+    c->type = at;
+    push(to, c);
+    return true;
+}
+
+bool parse_selections(analysis *a, const decl *f, const char *s, list *to) {
+    bool good = true;
+    size_t depth = 0;
+    const char *begin = s;
+    for (const char *p = s;; p++) {
+        if (*p == '{' || *p == '[') depth++;
+        if (*p == '}' || *p == ']') depth--;
+        if (*p != 0 && !(*p == ',' && depth == 0)) continue;
+        const char *const item = trimmed(begin, (size_t)(p - begin));
+        const char *const open = strchr(item, '{');
+        if (*item && open == NULL) good &= add_selection(a, f, item, to);
+        else if (*item) {
+            const char *const close = strchr(open, '}');
+            if (close == NULL) {
+                error_at("(options)", "'%s': a } is missing", item);
+                return false;
+            }
+            const char *const before = copy_text(item, (size_t)(open - item));
+            const size_t first = to->n;
+            for (const char *q = open + 1, *r = q; r <= close; r++)
+                if (*r == ',' || r == close) {
+                    const char *const name = trimmed(q, (size_t)(r - q));
+                    if (*name)
+                        good &=
+                            add_selection(a, f, format("%s%s%s", before, name, close + 1), to);
+                    q = r + 1;
+                }
+            for (size_t i = first + 1; i < to->n; i++) {
+                selection *const c = to->at[i];
+                c->follows = strchr(before, ':') != NULL && c->type->kind == TYPE_REAL;
+            }
+        }
+        if (*p == 0) break;
+        begin = p + 1;
+    }
+    return good;
+}
+
+/* The numbers that a selection names. */
+cell *selected(analysis *a, version *v, const selection *s) {
+    cell *c = s->root == NULL ? v->result : decl_cell(a, v, s->root);
+    for (size_t i = 0; i < s->fields.n; i++) c = decl_cell(a, v, s->fields.at[i]);
+    c = real_cell(c);
+    while (c->type != NULL && c->type->kind == TYPE_POINTER) c = target(a, c);
+    return real_cell(c);
+}
