@@ -15,7 +15,7 @@ typedef struct builder {
 } builder;
 
 step *add_step(builder *b, step_kind kind);
-void refuse(routine *r, const node *n, const char *why);
+void refuse_node(routine *r, const node *n, const char *why);
 
 /* ---- names.c */
 void add_local(routine *r, const decl *d);
@@ -45,7 +45,7 @@ void statement(builder *b, const node *n); /* without jumps */
 /* Does a statement leave the list that it stands in otherwise than at its end? */
 bool jumps(const node *n);
 /* The stretches of a statement; `next`: where `continue` leads to; NULL: to the head of the loop. */
-void flow(routine *r, const node *n, const char *next);
+void make_jumps(routine *r, const node *n, const char *next);
 void flow_return(routine *r, const node *n);
 
 #endif

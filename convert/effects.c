@@ -73,7 +73,7 @@ static void call_step(builder *b, const node *n, version *v) {
         const decl *const p =
             i - 1 < v->function->parameters.n ? v->function->parameters.at[i - 1] : NULL;
         if (p == NULL) {
-            refuse(r, n, "it has any number of arguments");
+            refuse_node(r, n, "it has any number of arguments");
             return;
         }
         cell *const c = v->of_decl[p->index] != NULL ? real_cell(v->of_decl[p->index]) : NULL;
@@ -120,12 +120,12 @@ static bool copy_step(builder *b, const node *n, known_kind k) {
     const type *const t = leaf_type(to->type);
     const bool direct = to->type->of != NULL && leaf_type(to->type) == to->type->of;
     if (t->kind != TYPE_REAL || t->bits != 64 || !(direct || to->type->kind == TYPE_ARRAY)) {
-        refuse(r, n,
-               "memory of structures or pointers is moved as a whole: assign its elements");
+        refuse_node(
+            r, n, "memory of structures or pointers is moved as a whole: assign its elements");
         return true;
     }
     if (k == KNOWN_FILL && !(from->kind == NODE_NUMBER && same(source(from), "0"))) {
-        refuse(r, n, "variables are filled with bytes that are not 0");
+        refuse_node(r, n, "variables are filled with bytes that are not 0");
         return true;
     }
     step *const s = add_step(b, STEP_COPY);
@@ -191,11 +191,11 @@ static void check_record(routine *r, const type *t, const node *e) {
         return;
     const node_kind k = bare(e)->kind;
     if (has_held_pointers(r, t))
-        refuse(
+        refuse_node(
             r, e,
             "a structure with pointers to variables is copied: hand over its address, or assign its fields");
     else if (k == NODE_CHOICE || k == NODE_COMPOUND)
-        refuse(r, e, "a structure without a name is copied: assign its fields");
+        refuse_node(r, e, "a structure without a name is copied: assign its fields");
 }
 
 /* Makes steps of all effects in n; what is left of it has none. */
@@ -211,7 +211,7 @@ void pure(builder *b, const node *n) {
         return;
     }
     if (n->kind == NODE_STATEMENTS) {
-        refuse(r, n, "statements within an expression");
+        refuse_node(r, n, "statements within an expression");
         return;
     }
     version *const v = touched_call(r, n);
@@ -253,19 +253,19 @@ void pure(builder *b, const node *n) {
         const node *const f = bare(n->child[0]);
         if (copy_step(b, n, k)) return;
         if (k == KNOWN_AGAIN && node_holds(r, n->child[1])) {
-            refuse(r, n, "memory of variables that moves");
+            refuse_node(r, n, "memory of variables that moves");
             return;
         }
         if (k == KNOWN_MEMORY && node_holds(r, n)) {
-            refuse(r, n, "memory of variables that is not assigned to a pointer at once");
+            refuse_node(r, n, "memory of variables that is not assigned to a pointer at once");
             return;
         }
         if (k == KNOWN_PARTS && step_is_active(r, n)) {
-            refuse(r, n, "a function that gives a part by pointer");
+            refuse_node(r, n, "a function that gives a part by pointer");
             return;
         }
         if (f->kind != NODE_NAME && node_holds(r, f)) {
-            refuse(r, n, "a function with variables that is called through a pointer");
+            refuse_node(r, n, "a function with variables that is called through a pointer");
             return;
         }
         if (n->type == NULL || n->type->kind == TYPE_VOID || k == KNOWN_PRINT) {

@@ -58,7 +58,7 @@ static void flow_loop(routine *r, const node *n) {
     }
     new_stretch(r, "for (;;) {");
     if (n->kind != NODE_DO && cond != NULL) flow_condition(r, cond, "if (!(%s)) break;");
-    flow(r, body, next);
+    make_jumps(r, body, next);
     if (next != NULL) new_stretch(r, format("goto %s; %s:;", next, next));
     if (n->kind == NODE_FOR && n->child[2] != NULL) {
         builder b = here(r, NULL);
@@ -78,7 +78,7 @@ void flow_return(routine *r, const node *n) {
     }
 }
 
-void flow(routine *r, const node *n, const char *next) {
+void make_jumps(routine *r, const node *n, const char *next) {
     if (n == NULL) return;
     if (!jumps(n)) {
         builder b = here(r, next);
@@ -87,14 +87,14 @@ void flow(routine *r, const node *n, const char *next) {
     }
     switch (n->kind) {
     case NODE_BLOCK:
-        for (size_t i = 0; i < n->children; i++) flow(r, n->child[i], next);
+        for (size_t i = 0; i < n->children; i++) make_jumps(r, n->child[i], next);
         break;
     case NODE_IF:
         flow_condition(r, n->child[0], "if (%s) {");
-        flow(r, n->child[1], next);
+        make_jumps(r, n->child[1], next);
         if (n->children > 2) {
             new_stretch(r, "} else {");
-            flow(r, n->child[2], next);
+            make_jumps(r, n->child[2], next);
         }
         new_stretch(r, "}");
         break;
@@ -105,23 +105,23 @@ void flow(routine *r, const node *n, const char *next) {
         break;
     case NODE_SWITCH:
         flow_condition(r, n->child[0], "switch (%s) {");
-        flow(r, n->child[1], next);
+        make_jumps(r, n->child[1], next);
         new_stretch(r, "}");
         break;
     case NODE_CASE:
         new_stretch(r, format("case %s:;", source(n->child[0])));
-        flow(r, n->child[1], next);
+        make_jumps(r, n->child[1], next);
         break;
     case NODE_DEFAULT:
         new_stretch(r, "default:;");
-        flow(r, n->child[0], next);
+        make_jumps(r, n->child[0], next);
         break;
     case NODE_LABEL: {
         const tokens *const t = &n->file->tokens;
         const token *const name = &t->at[token_from(t, n->begin)];
         new_stretch(
             r, format("%s:;", copy_text(n->file->text + name->begin, name->end - name->begin)));
-        flow(r, n->child[n->children - 1], next);
+        make_jumps(r, n->child[n->children - 1], next);
         break;
     }
     case NODE_BREAK:
@@ -138,6 +138,6 @@ void flow(routine *r, const node *n, const char *next) {
         new_stretch(r, "goto wgc_end;");
         break;
     default:
-        refuse(r, n, "a statement that is not known");
+        refuse_node(r, n, "a statement that is not known");
     }
 }

@@ -235,6 +235,42 @@ static const char *last_part(const char *name) {
     return slash != NULL ? slash + 1 : name;
 }
 
+static bool is_defined(const program *p, const char *name) {
+    for (size_t i = 0; i < p->files.n; i++) {
+        const file *const f = p->files.at[i];
+        for (size_t k = 0; !f->of_system && k < f->tokens.n; k++) {
+            const token *const t = &f->tokens.at[k];
+            if (t->kind != TOKEN_DIRECTIVE) continue;
+            const tokens words = lex(f->text + t->begin + 1, t->end - t->begin - 1);
+            const char *const line = f->text + t->begin + 1;
+            if (words.n > 1 && token_is(line, &words.at[0], "define") &&
+                token_is(line, &words.at[1], name))
+                return true;
+        }
+    }
+    return false;
+}
+
+/* What is written behind a source, with fields in it whose names that may have made macros of: s->q, where q stands for
+ * s->q. These are undone first, for nothing of the source follows. */
+static const char *behind_macros(const program *p, const char *s) {
+    const tokens t = lex(s, strlen(s));
+    list done = {NULL, 0, 0};
+    text to = {NULL, 0, 0};
+    for (size_t i = 1; i < t.n; i++) {
+        if (t.at[i].kind != TOKEN_WORD ||
+            !(token_is(s, &t.at[i - 1], "->") || token_is(s, &t.at[i - 1], ".")))
+            continue;
+        const char *const name = copy_text(s + t.at[i].begin, t.at[i].end - t.at[i].begin);
+        bool known = false;
+        for (size_t k = 0; k < done.n && !known; k++) known = same(done.at[k], name);
+        if (known) continue;
+        push(&done, (void *)name);
+        if (is_defined(p, name)) putf(&to, "#undef %s\n", name);
+    }
+    return to.n == 0 ? s : format("\n%s%s", text_of(&to), s);
+}
+
 static bool write_all(const options *o, analysis *a) {
     writer w = {.a = a, .tape = uses_word(a->program, "tape") ? "wg_t" : "tape"};
     const char *const header = beside(o->out, ".h");
@@ -252,10 +288,10 @@ static bool write_all(const options *o, analysis *a) {
                                : ".",
                            beside(last_part(f->name), ""));
         const char *const body = write_file(&w, f, &out);
-        const char *const s =
-            format("%s from %s. Do not edit: convert again. */\n%s%s", written,
-                   last_part(f->name), without_plain(body),
-                   first ? callback_definition(&w) : write_begin(&w, f, &(list){NULL, 0, 0}));
+        const char *const s = format("%s from %s. Do not edit: convert again. */\n%s%s",
+                                     written, last_part(f->name), without_plain(body),
+                                     first ? behind_macros(a->program, callback_definition(&w))
+                                           : write_begin(&w, f, &(list){NULL, 0, 0}));
         if (errors_said() != 0) return false;
         good &= write_text(name, s);
     }
@@ -270,9 +306,10 @@ static bool write_adjoint_of(const options *o, analysis *a) {
     const output out = {.source = o->out, .header = last_part(header), .alone = true};
     const char *const body = write_adjoint(&w, f, &out);
     if (errors_said() != 0) return false;
-    const char *const s = format(
-        "%s from %s. Do not edit: convert again. */\n%s\n#include <wengert.h>\n%s\n%s", written,
-        last_part(f->name), without_plain(body), vjp_declaration(&w), vjp_definition(&w));
+    const char *const s =
+        format("%s from %s. Do not edit: convert again. */\n%s\n#include <wengert.h>\n%s\n%s",
+               written, last_part(f->name), without_plain(body), vjp_declaration(&w),
+               behind_macros(a->program, vjp_definition(&w)));
     return errors_said() == 0 && write_text(o->out, s) &&
            write_text(header, write_header(&w, &out, vjp_header(&w)));
 }

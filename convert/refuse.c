@@ -71,7 +71,7 @@ static bool in_function(const analysis *a, const decl *d) {
     return false;
 }
 
-void refuse(analysis *a) {
+void refuse_uses(analysis *a) {
     for (size_t i = 0; i < a->never.n; i++) {
         const remark *const r = a->never.at[i];
         if (r->v->touched) error_at(place_of(r->n), "'%s': %s", source(r->n), r->what);

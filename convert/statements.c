@@ -144,7 +144,7 @@ static void initialise_list(builder *b, const node *n, const type *t, cell *c, c
         if (e->kind == NODE_DESIGNATED) {
             f = e->decl;
             if (f == NULL || e->children == 0) {
-                refuse(r, e, "a designator of an element: assign the elements");
+                refuse_node(r, e, "a designator of an element: assign the elements");
                 return;
             }
             e = e->child[e->children - 1];
@@ -155,7 +155,7 @@ static void initialise_list(builder *b, const node *n, const type *t, cell *c, c
             for (size_t j = 0; j < fields->n; j++)
                 if (fields->at[j] == f) k = j + 1;
             if (f == NULL || t->record->is_union) {
-                refuse(r, e, "an initialiser of a union");
+                refuse_node(r, e, "an initialiser of a union");
                 return;
             }
             of = f->type;
@@ -171,7 +171,7 @@ static void initialise_list(builder *b, const node *n, const type *t, cell *c, c
         }
         if (of->kind == TYPE_ARRAY ||
             (of->kind == TYPE_RECORD && (e->type == NULL || e->type->kind != TYPE_RECORD))) {
-            refuse(r, e, "an initialiser without all of its braces");
+            refuse_node(r, e, "an initialiser without all of its braces");
             return;
         }
         pure(b, e);
@@ -187,7 +187,7 @@ static void initialise_local(builder *b, const decl *d) {
     const target t = {NULL, name, d->type, c, NULL};
     if (d->is_static) {
         if (c != NULL && holds_variables(c))
-            refuse(r, d->group, "a static variable that depends on the inputs");
+            refuse_node(r, d->group, "a static variable that depends on the inputs");
         return;
     }
     if (d->type->kind == TYPE_ARRAY && d->type->count < 0) {
@@ -195,7 +195,8 @@ static void initialise_local(builder *b, const decl *d) {
         const file *const f = d->file;
         const char *const open = strchr(f->text + d->at, '[');
         if (e->kind == TYPE_ARRAY || open == NULL || d->init != NULL) {
-            refuse(r, d->group, "an array of several dimensions that are known when it runs");
+            refuse_node(r, d->group,
+                        "an array of several dimensions that are known when it runs");
             return;
         }
         step *const s = add_step(b, STEP_ARRAY);
@@ -212,7 +213,7 @@ static void initialise_local(builder *b, const decl *d) {
         (d->type->kind == TYPE_RECORD && d->init->kind == NODE_LIST)) {
         if (is_kept(r, d)) return; /* it keeps its initialiser */
         if (d->init->kind != NODE_LIST) {
-            refuse(r, d->group, "an array that a string initialises");
+            refuse_node(r, d->group, "an array that a string initialises");
             return;
         }
         step *const s = add_step(b, STEP_CLEAR);
@@ -288,6 +289,6 @@ void statement(builder *b, const node *n) {
         loop_step(b, n);
         break;
     default:
-        refuse(b->r, n, "a statement that is not known");
+        refuse_node(b->r, n, "a statement that is not known");
     }
 }

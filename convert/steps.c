@@ -2,7 +2,7 @@
 /* steps.c - from the tree of a function to steps. */
 #include "convert/builder.h"
 
-void refuse(routine *r, const node *n, const char *why) {
+void refuse_node(routine *r, const node *n, const char *why) {
     error_at(place_of(n), "'%s' cannot be turned round: %s", source(n), why);
     r->refused = true;
 }
@@ -51,7 +51,7 @@ routine *steps_of(analysis *a, version *v) {
         r->refused = true;
     }
     for (size_t i = 0; i < n - last; i++) r->jumps |= jumps(body->child[i]);
-    for (size_t i = 0; i < n - last; i++) flow(r, body->child[i], NULL);
+    for (size_t i = 0; i < n - last; i++) make_jumps(r, body->child[i], NULL);
     if (last) flow_return(r, body->child[n - 1]);
     unsigned k = 0;
     for (size_t i = 0; i < r->stretches.n; i++) {

@@ -400,8 +400,8 @@ void *wgi_buffer_take(wgi_core *c, int high, size_t least, size_t wanted, size_t
  * free. */
 size_t wgi_buffer_extend(wgi_core *c, const char *end, size_t least, size_t wanted);
 void wgi_buffer_give(wgi_core *c, void *p, size_t bytes);
-/* Is no hole half as large as the buffer? Then what the next recording needs may not fit between what the
- * last one has left, and a reset takes all of it back. Not where there is no buffer. */
+/* Is no hole as large as seven eighths of the buffer? Then what the next recording needs may not fit between
+ * what the last one has left, and a reset takes all of it back. Not where there is no buffer. */
 int wgi_buffer_is_crowded(const wgi_core *c);
 
 /* ---- progress.c -------------------------------------------------------------------------- */
