@@ -180,6 +180,7 @@ typedef struct wgi_core {
     /* other tapes that this recording works on, NULL once they are freed; and whose of these it is */
     struct wgi_core *guest[WGI_GUESTS], *host;
     int guests;
+    int reaches; /* as a guest: may its steps reach beyond it? */
     pthread_t owner; /* looked at with WG_CHECKED */
     uint64_t identity, generation;
     uint64_t stamps; /* how many stamps generations and branches have been given so far */
