@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Products: of vectors, matrices, triangles, symmetric matrices, batches; convolution.
+/* Products: of vectors, matrices, triangles, symmetric matrices, batches; convolution and pooling.
  *
  * Names, arguments and flags are those of the BLAS, column-major; the result is a new matrix.
  * Flags may be lower-case; 'C' is 'T'. op(A) is A or, with 'T', its transpose. A vector is one
@@ -154,6 +154,27 @@ WG_API wg_mat wg_conv2d_transposed(wg_tape *t, const wg_conv *s, wg_mat r, wg_ma
                                    const wg_mat *bias);
 WG_API wg_mat wg_conv1d(wg_tape *t, size_t batch, size_t filters, size_t stride, size_t pad,
                         wg_mat x, wg_mat w, const wg_mat *bias);
+
+/* Sizes of a pooling, of images as those of a convolution. Padding is narrower than the window. */
+typedef struct wg_pool {
+    size_t batch, height, width;
+    size_t kernel_height, kernel_width; /* of the window */
+    size_t stride[2];                   /* down, across; 0: as the window, which meet then */
+    size_t pad[2];                      /* above and below, left and right */
+} wg_pool;
+
+/* wg_max_pool2d - the largest pixel in every window, in each channel by itself; padding is none of them,
+ * a NaN is larger than all numbers.   wg_average_pool2d - their average; padding counts as zeros.
+ * Shapes:  x channels-by-(height width batch); r channels-by-(pixels of the result times batch), a result
+ *          being (height + 2 pad - kernel height) / stride + 1 pixels high, rounded down, and as wide
+ *          likewise; none, if the image has none.
+ * Adjoint: to the first of the largest pixels, column after column; in equal parts to all.
+ * Cost:    a comparison or a sum for every pixel in every window; the largest keep 8 bytes for each number
+ *          of r.
+ * Errors:  WG_EARG: a window of no size, padding as wide as the window, or sizes beyond those of BLAS;
+ *          WG_ENULL. */
+WG_API wg_mat wg_max_pool2d(wg_tape *t, const wg_pool *s, wg_mat x);
+WG_API wg_mat wg_average_pool2d(wg_tape *t, const wg_pool *s, wg_mat x);
 
 WG_END_DECLS
 

@@ -254,6 +254,25 @@ ROW(wg_conv2d_transposed) {
     const wg_conv *const conv = one_in(60) ? NULL : &s;
     GIVES_MAT(wg_conv2d_transposed(t, conv, r, w, bias_or_none));
 }
+#define POOL(name)                                                                             \
+    ROW(name) {                                                                                \
+        TAPE(t);                                                                               \
+        wg_pool s;                                                                             \
+        s.batch = small_size(), s.height = small_size(), s.width = small_size();               \
+        s.kernel_height = small_size(), s.kernel_width = small_size();                         \
+        for (size_t i = 0; i < 2; i++) {                                                       \
+            s.stride[i] = one_in(3) ? 0 : small_size();                                        \
+            s.pad[i] = one_in(2) ? 0 : small_size() - 1;                                       \
+        }                                                                                      \
+        named("s", "{%zu, %zu, %zu, %zu, %zu, {%zu, %zu}, {%zu, %zu}}", s.batch, s.height,     \
+              s.width, s.kernel_height, s.kernel_width, s.stride[0], s.stride[1], s.pad[0],    \
+              s.pad[1]);                                                                       \
+        MAT(x, 2, s.height *s.width *s.batch);                                                 \
+        const wg_pool *const pool = one_in(60) ? NULL : &s;                                    \
+        GIVES_MAT(name(t, pool, x));                                                           \
+    }
+POOL(wg_max_pool2d)
+POOL(wg_average_pool2d)
 ROW(wg_conv1d) {
     TAPE(t);
     const size_t batch = small_size(), filters = small_size(), stride = small_size();
@@ -349,6 +368,7 @@ static const struct row list[] = {
     LISTED(wg_kron, 6),         LISTED(wg_quadform, 8),
     LISTED(wg_trace, 6),        LISTED(wg_trace_product, 6),
     LISTED(wg_conv2d, 8),       LISTED(wg_conv2d_transposed, 8),
+    LISTED(wg_max_pool2d, 6),   LISTED(wg_average_pool2d, 6),
     LISTED(wg_conv1d, 8),       LISTED(wg_csr_pattern, 8),
     LISTED(wg_spmv, 8),         LISTED(wg_spmm, 8),
     LISTED(wg_sparse_solve, 4), LISTED(wg_sparse_spd_solve, 4),
