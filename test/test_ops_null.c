@@ -136,7 +136,8 @@ static void data_movement_answers(void **state) {
 
 static void products_answer(void **state) {
     (void)state;
-    const wg_conv image = {1, 2, 1, 1, 1, 1, {1, 1}, {1, 1}, {0, 0}};
+    const wg_pool window = {1, 2, 1, 1, 1, {1, 1}, {0, 0}};
+    const wg_conv image = {1, 2, 1, 1, 1, 1, {1, 1}, {1, 1}, {0, 0}, 1};
     REAL(wg_mat_dot, a, b);
     MAT(wg_axpy, 2, a, b);
     MAT(wg_axpy_real, p, a, b);
@@ -161,6 +162,12 @@ static void products_answer(void **state) {
     MAT(wg_conv2d, &image, wg_mat_transpose(x), s, NULL);
     MAT(wg_conv2d, &image, wg_mat_transpose(x), s, &r);
     MAT_NULL(wg_conv2d, NULL, wg_mat_transpose(x), s, &r);
+    MAT(wg_conv2d_transposed, &image, wg_mat_transpose(x), s, NULL);
+    MAT_NULL(wg_conv2d_transposed, NULL, wg_mat_transpose(x), s, &r);
+    MAT(wg_max_pool2d, &window, wg_mat_transpose(x));
+    MAT_NULL(wg_max_pool2d, NULL, wg_mat_transpose(x));
+    MAT(wg_average_pool2d, &window, wg_mat_transpose(x));
+    MAT_NULL(wg_average_pool2d, NULL, wg_mat_transpose(x));
     MAT(wg_conv1d, 1, 1, 1, 0, wg_mat_transpose(x), s, NULL);
     MAT(wg_conv1d, 1, 1, 1, 0, wg_mat_transpose(x), s, &r);
 }

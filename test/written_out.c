@@ -288,8 +288,8 @@ void written_out_check(const struct written_out *c) {
 
 static size_t index_list[] = {3, 0, 5, 3}, few[] = {1, 0, 1}, labels[] = {2, 0, 1, 2};
 static const size_t dims[3] = {2, 3, 2}, perm[3] = {2, 0, 1};
-static const wg_conv picture = {2, 4, 3, 2, 2, 2, {1, 1}, {1, 1}, {1, 0}};
-static const wg_conv strided = {1, 5, 5, 1, 2, 2, {2, 2}, {2, 1}, {1, 1}};
+static const wg_conv picture = {2, 4, 3, 2, 2, 2, {1, 1}, {1, 1}, {1, 0}, 1};
+static const wg_conv strided = {1, 5, 5, 1, 2, 2, {2, 2}, {2, 1}, {1, 1}, 1};
 
 static wg_mat joined(wg_tape *t, int beside, wg_mat a, wg_mat b) {
     const wg_mat in[3] = {a, b, a};

@@ -166,7 +166,8 @@ WG_API wg_mat wg_qr_r(wg_tape *t, wg_mat a);
  * Shapes:  as wg_qr; perm of n (NULL: not wanted), SIZE_MAX after a failure, and after a replay as it
  *          was. What is NULL is not wanted.
  * Adjoint: that of wg_qr at this order, which has no derivative.   Cost: twice that of wg_qr.
- * Errors:  those of wg_qr; WG_ENONFINITE; WG_ESHAPE: beyond 63 million columns. Not in functions. */
+ * Errors:  those of wg_qr; WG_ENONFINITE; WG_ESHAPE: beyond 63 million columns.
+ * In functions the order is that of every point; with perm, which is that of one, it is refused. */
 WG_API wg_status wg_qr_pivoted(wg_tape *t, wg_mat a, wg_mat *q, wg_mat *r, size_t *perm);
 
 /* wg_lu_factors - A(perm, :) = L U with partial pivoting (dgetrf): L with ones on its diagonal, row i
@@ -176,7 +177,8 @@ WG_API wg_status wg_qr_pivoted(wg_tape *t, wg_mat a, wg_mat *q, wg_mat *r, size_
  * Adjoint: A_ += P' L^-T (tril(L'L_, -1) + triu(U_ U')) U^-T, the order being without
  *          derivative.   Source: de Hoog, Anderssen and Lukas 2011.
  * Cost:    2/3 n^3 flops, the adjoint 6 n^3.
- * Errors:  WG_ENONFINITE; in a sweep, WG_EDEGENERATE: A is singular. Not in functions. */
+ * Errors:  WG_ENONFINITE; in a sweep, WG_EDEGENERATE: A is singular.
+ * In functions as wg_qr_pivoted. */
 WG_API wg_status wg_lu_factors(wg_tape *t, wg_mat a, wg_mat *l, wg_mat *u, size_t *perm);
 
 /* wg_polar - A = U H, U with orthonormal columns, H symmetric with eigenvalues >= 0, by a singular
@@ -187,8 +189,7 @@ WG_API wg_status wg_lu_factors(wg_tape *t, wg_mat a, wg_mat *l, wg_mat *u, size_
  *          Source: Kenney and Laub 1991; Higham 2008, chapter 8.
  * Cost:    that of the decomposition, 8 n^2 bytes kept; adjoint 4 m n^2 + 12 n^3 flops, 6 m n^2 more
  *          for m > n.
- * Errors:  WG_ENONFINITE, WG_ECONVERGE; in a sweep, WG_EDEGENERATE: A has not full rank. Not in
- *          functions. */
+ * Errors:  WG_ENONFINITE, WG_ECONVERGE; in a sweep, WG_EDEGENERATE: A has not full rank. */
 WG_API wg_status wg_polar(wg_tape *t, wg_mat a, wg_mat *u, wg_mat *h);
 
 /* wg_lstsq - X with |A X - B| smallest, by QR; for m < n the one that has A X = B and |X|
