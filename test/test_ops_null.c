@@ -213,6 +213,7 @@ static void sparse_products_and_solves_answer(void **state) {
     }
     MAT(wg_sparse_solve, 'T', &g, v, b);
     MAT(wg_sparse_spd_solve, &g, v, b);
+    REAL(wg_sparse_spd_logdet, &g, v);
 }
 
 /* A factorisation that has failed: all of it. */

@@ -312,6 +312,10 @@ ROW(wg_sparse_spd_solve) {
     MAT(b, pattern_.rows, n);
     GIVES_MAT(wg_sparse_spd_solve(t, s, values, b));
 }
+ROW(wg_sparse_spd_logdet) {
+    SPARSE;
+    GIVES_REAL(wg_sparse_spd_logdet(t, s, values));
+}
 
 static const struct row list[] = {
     LISTED(wg_mat_dot, 8),       LISTED(wg_axpy, 8),
@@ -328,5 +332,6 @@ static const struct row list[] = {
     LISTED(wg_conv1d, 8),        LISTED(wg_csr_pattern, 8),
     LISTED(wg_spmv, 8),          LISTED(wg_spmm, 8),
     LISTED(wg_sparse_solve, 4),  LISTED(wg_sparse_spd_solve, 4),
+    LISTED(wg_sparse_spd_logdet, 4),
 };
 const struct rows calls_products = ROWS(list);
