@@ -126,6 +126,8 @@ static void data_movement_answers(void **state) {
     MAT_NULL(wg_block_diag, 2, NULL);
     MAT_NULL(wg_block_diag, 18, NULL);
     MAT(wg_toeplitz, x, y);
+    MAT(wg_solve_toeplitz, x, y, b);
+    MAT(wg_solve_circulant, x, b);
     MAT(wg_circulant, x);
     MAT(wg_tril, a, 0);
     MAT(wg_triu, a, -1);
