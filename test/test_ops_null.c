@@ -127,6 +127,8 @@ static void data_movement_answers(void **state) {
     MAT_NULL(wg_block_diag, 2, NULL);
     MAT_NULL(wg_block_diag, 18, NULL);
     MAT(wg_toeplitz, x, y);
+    MAT(wg_solve_toeplitz, x, y, b);
+    MAT(wg_solve_circulant, x, b);
     MAT(wg_circulant, x);
     MAT(wg_tril, a, 0);
     MAT(wg_triu, a, -1);
@@ -221,6 +223,7 @@ static void sparse_products_and_solves_answer(void **state) {
     }
     MAT(wg_sparse_solve, 'T', &g, v, b);
     MAT(wg_sparse_spd_solve, &g, v, b);
+    REAL(wg_sparse_spd_logdet, &g, v);
 }
 
 /* A factorisation that has failed: all of it. */

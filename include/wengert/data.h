@@ -117,8 +117,7 @@ WG_API wg_mat wg_diag(wg_tape *t, wg_mat x);
 WG_API wg_mat wg_block_diag(wg_tape *t, size_t count, const wg_mat *x);
 
 /* wg_toeplitz - T(i, j) = c[i - j] on and below the diagonal, r[j - i] above it; r[0] is not used.
- * wg_circulant - C(i, j) = c[(i - j) mod n].   Systems with them: wg_solve, whose adjoint adds up along
- * the diagonals.
+ * wg_circulant - C(i, j) = c[(i - j) mod n].   Systems with them: wg_solve_toeplitz, wg_solve_circulant.
  * Shapes:  c and r vectors, either way; T of as many rows as c has elements, and columns as r. */
 WG_API wg_mat wg_toeplitz(wg_tape *t, wg_mat c, wg_mat r);
 WG_API wg_mat wg_circulant(wg_tape *t, wg_mat c);

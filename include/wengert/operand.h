@@ -323,6 +323,10 @@ inline wg_mat wgi_matrix(wg_tape *t, number x) {
     WGI_ON(t, wg_solve_banded(wgi_t, kl, ku, WGI_MATRIX(a), WGI_MATRIX(b)))
 #define wg_solve_tridiagonal(t, lower, diagonal, upper, b) \
     WGI_ON(t, wg_solve_tridiagonal(wgi_t, WGI_MATRIX(lower), WGI_MATRIX(diagonal), WGI_MATRIX(upper), WGI_MATRIX(b)))
+#define wg_solve_toeplitz(t, c, r, b) \
+    WGI_ON(t, wg_solve_toeplitz(wgi_t, WGI_MATRIX(c), WGI_MATRIX(r), WGI_MATRIX(b)))
+#define wg_solve_circulant(t, c, b) \
+    WGI_ON(t, wg_solve_circulant(wgi_t, WGI_MATRIX(c), WGI_MATRIX(b)))
 #define wg_qr(t, a, q, r) WGI_ON(t, wg_qr(wgi_t, WGI_MATRIX(a), q, r))
 #define wg_qr_q(t, a) WGI_ON(t, wg_qr_q(wgi_t, WGI_MATRIX(a)))
 #define wg_qr_r(t, a) WGI_ON(t, wg_qr_r(wgi_t, WGI_MATRIX(a)))

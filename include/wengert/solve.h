@@ -146,6 +146,20 @@ WG_API wg_mat wg_solve_banded(wg_tape *t, size_t kl, size_t ku, wg_mat a, wg_mat
 WG_API wg_mat wg_solve_tridiagonal(wg_tape *t, wg_mat lower, wg_mat diagonal, wg_mat upper,
                                    wg_mat b);
 
+/* wg_solve_toeplitz - X with T X = B for T(i, j) = c[i - j] on and below the diagonal, r[j - i] above
+ * it, by Levinson's recursion; r[0] is not used.
+ * wg_solve_circulant - the same for C(i, j) = c[(i - j) mod n], by Fourier transforms.
+ * Shapes:  c, r n-by-1; B, X n-by-k.
+ * Adjoint: W = T^-T X_, B_ += W, c_ and r_ -= the sums of W X' along its diagonals.
+ * Cost:    wg_solve_toeplitz 8 n^2 + 8 n^2 k flops, the adjoint the same and 2 n^2 k, workspace of
+ *          n (4 + 3 k) numbers; wg_solve_circulant O(n log n) for each column, the adjoint three times that;
+ *          keeps 16 n bytes. In functions elimination, written out.
+ * Errors:  WG_ESINGULAR: T, or a leading part of it, is singular or so near to it that the residual is not
+ *          rounding: then wg_solve of wg_toeplitz; C is, to the last digit; WG_ENONFINITE: of an operand.
+ * Source:  Levinson 1947; Cooley and Tukey 1965; Bluestein 1970. */
+WG_API wg_mat wg_solve_toeplitz(wg_tape *t, wg_mat c, wg_mat r, wg_mat b);
+WG_API wg_mat wg_solve_circulant(wg_tape *t, wg_mat c, wg_mat b);
+
 /* ---- orthogonal factorisations ----------------------------------------------------------- */
 
 /* wg_qr - A = Q R, reduced.  wg_qr_q, wg_qr_r - one of the two.

@@ -355,22 +355,42 @@ ROW(wg_sparse_spd_solve) {
     MAT(b, pattern_.rows, n);
     GIVES_MAT(wg_sparse_spd_solve(t, s, values, b));
 }
+ROW(wg_sparse_spd_logdet) {
+    SPARSE;
+    GIVES_REAL(wg_sparse_spd_logdet(t, s, values));
+}
 
 static const struct row list[] = {
-    LISTED(wg_mat_dot, 8),      LISTED(wg_axpy, 8),
-    LISTED(wg_axpy_real, 8),    LISTED(wg_ger, 8),
-    LISTED(wg_outer, 8),        LISTED(wg_gemv, 8),
-    LISTED(wg_gemm, 12),        LISTED(wg_gemm_real, 8),
-    LISTED(wg_matmul, 12),      LISTED(wg_gemm_batch, 8),
-    LISTED(wg_symv, 8),         LISTED(wg_symm, 8),
-    LISTED(wg_syrk, 8),         LISTED(wg_trmv, 8),
-    LISTED(wg_trmm, 8),         LISTED(wg_einsum, 6),
-    LISTED(wg_kron, 6),         LISTED(wg_quadform, 8),
-    LISTED(wg_trace, 6),        LISTED(wg_trace_product, 6),
-    LISTED(wg_conv2d, 8),       LISTED(wg_conv2d_transposed, 8),
-    LISTED(wg_max_pool2d, 6),   LISTED(wg_average_pool2d, 6),
-    LISTED(wg_conv1d, 8),       LISTED(wg_csr_pattern, 8),
-    LISTED(wg_spmv, 8),         LISTED(wg_spmm, 8),
-    LISTED(wg_sparse_solve, 4), LISTED(wg_sparse_spd_solve, 4),
+    LISTED(wg_mat_dot, 8),
+    LISTED(wg_axpy, 8),
+    LISTED(wg_axpy_real, 8),
+    LISTED(wg_ger, 8),
+    LISTED(wg_outer, 8),
+    LISTED(wg_gemv, 8),
+    LISTED(wg_gemm, 12),
+    LISTED(wg_gemm_real, 8),
+    LISTED(wg_matmul, 12),
+    LISTED(wg_gemm_batch, 8),
+    LISTED(wg_symv, 8),
+    LISTED(wg_symm, 8),
+    LISTED(wg_syrk, 8),
+    LISTED(wg_trmv, 8),
+    LISTED(wg_trmm, 8),
+    LISTED(wg_einsum, 6),
+    LISTED(wg_kron, 6),
+    LISTED(wg_quadform, 8),
+    LISTED(wg_trace, 6),
+    LISTED(wg_trace_product, 6),
+    LISTED(wg_conv2d, 8),
+    LISTED(wg_conv2d_transposed, 8),
+    LISTED(wg_max_pool2d, 6),
+    LISTED(wg_average_pool2d, 6),
+    LISTED(wg_conv1d, 8),
+    LISTED(wg_csr_pattern, 8),
+    LISTED(wg_spmv, 8),
+    LISTED(wg_spmm, 8),
+    LISTED(wg_sparse_solve, 4),
+    LISTED(wg_sparse_spd_solve, 4),
+    LISTED(wg_sparse_spd_logdet, 4),
 };
 const struct rows calls_products = ROWS(list);
