@@ -94,9 +94,6 @@ wgi_desc wgi_scalapack_desc(const wg_scalapack *g, size_t rows, size_t cols, siz
                             size_t ld);
 /* How many numbers a part has. */
 static inline size_t wgi_scalapack_size(const wg_block_arg *a) { return a->rows * a->cols; }
-static inline size_t wgi_scalapack_ld(const wg_block_arg *a) {
-    return a->rows > 0 ? a->rows : 1;
-}
 
 /* to = lane l of the bar of a part, columns side by side; 0 without a bar. */
 void wgi_scalapack_take(const wg_block_arg *a, size_t lanes, size_t l, double *to);
