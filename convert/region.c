@@ -1,0 +1,357 @@
+/* SPDX-License-Identifier: MIT */
+/* region.c - the statements of a region, one after the other; where it ends, and what is on the tape then. */
+#include <string.h>
+#include "convert/known.h"
+#include "convert/live.h"
+#include "convert/output.h"
+#include "convert/region.h"
+
+/* A graph of more is left to the next region. */
+enum { MOST_VERTICES = 250 };
+
+static bool has_jump(const node *n) {
+    if (n == NULL || is_expression(n)) return false;
+    if (n->kind == NODE_GOTO || n->kind == NODE_LABEL || n->kind == NODE_BREAK ||
+        n->kind == NODE_CONTINUE || n->kind == NODE_RETURN || n->kind == NODE_SWITCH ||
+        n->kind == NODE_CASE || n->kind == NODE_DEFAULT)
+        return true;
+    for (size_t i = 0; i < n->children; i++)
+        if (has_jump(n->child[i])) return true;
+    return false;
+}
+
+/* ---- what has no variables --------------------------------------------------------------- */
+
+bool stands_as_it_is(const region *r, const node *n) {
+    if (n == NULL) return true;
+    if (n->by_macro || n->kind == NODE_STATEMENTS || n->kind == NODE_OPAQUE || n->kind == NODE_OTHER)
+        return false;
+    const bool assigns = n->kind == NODE_ASSIGN ||
+                         (n->kind == NODE_UNARY && (same(n->op, "++") || same(n->op, "--")));
+    if (assigns) {
+        cell *const to = r->w->v->of_node[n->child[0]->number];
+        if (n->child[0]->type == NULL || (to != NULL && holds_variables(to))) return false;
+        if (n->child[0]->type->kind != TYPE_WHOLE && n->child[0]->type->kind != TYPE_REAL) return false;
+    }
+    if (n->kind == NODE_CALL) {
+        const node *const f = bare(n->child[0]);
+        if (f->kind != NODE_NAME || f->decl->kind != DECL_FUNCTION) return false;
+        const version *const v = r->w->v->called[n->number];
+        if (v != NULL && v->touched) return false;
+        for (size_t i = 1; i < n->children; i++) {
+            const node *const e = n->child[i];
+            const bool plain = e->type != NULL && (e->type->kind == TYPE_REAL || e->type->kind == TYPE_WHOLE);
+            cell *const of = r->w->v->of_node[e->number];
+            if (!plain && of != NULL && holds_variables(of)) return false;
+            if (!plain && r->frame->caller != NULL) return false;
+        }
+    }
+    for (size_t i = n->kind == NODE_CALL; i < n->children; i++)
+        if (!stands_as_it_is(r, n->child[i])) return false;
+    for (size_t i = 0; i < n->decls.n; i++)
+        if (!stands_as_it_is(r, ((const decl *)n->decls.at[i])->init)) return false;
+    return true;
+}
+
+/* What was assigned to in n is another number now. */
+static void forget_targets(region *r, const node *n) {
+    if (n == NULL) return;
+    const bool assigns = n->kind == NODE_ASSIGN ||
+                         (n->kind == NODE_UNARY && n->op != NULL && (same(n->op, "++") || same(n->op, "--")));
+    if (assigns) {
+        const node *const to = bare(n->child[0]);
+        if (to->kind == NODE_NAME) {
+            const binding *const b = bound(r, to->decl);
+            if (b != NULL && b->constant) r->failed = true;
+            forget_word(r, b != NULL && b->name != NULL ? b->name : to->decl->name);
+            if (to->decl->owner == NULL || to->decl->is_static) forget_memory(r);
+        } else forget_memory(r);
+    }
+    if (n->kind == NODE_CALL) {
+        const node *const f = bare(n->child[0]);
+        const bool of_library = f->kind == NODE_NAME && f->decl->body == NULL &&
+                           known_function(f->decl->name, NULL)->kind != KNOWN_NOTHING;
+        if (!of_library) forget_memory(r);
+    }
+    for (size_t i = 0; i < n->children; i++) forget_targets(r, n->child[i]);
+}
+
+static bool run_plain(region *r, const node *n) {
+    if (!stands_as_it_is(r, n)) return false;
+    const char *const s = write_statement(r->w, n);
+    putf(&r->x.to, "%s%s;\n", r->x.indent, s);
+    forget_targets(r, n);
+    return !r->failed;
+}
+
+/* ---- declarations ------------------------------------------------------------------------ */
+
+static bool is_variable_scalar(const region *r, const decl *d) {
+    cell *const c = cell_of(r->w->a, r->w->v, d);
+    return d->type->kind == TYPE_REAL && c != NULL && is_variable(c);
+}
+
+static bool declare_variable(region *r, const decl *d) {
+    cell *const c = cell_of(r->w->a, r->w->v, d);
+    if (real_cell(c)->addressed) return false;
+    const bool outer = r->frame->caller == NULL;
+    if (outer && r->depth == 0) push(&r->declared, (void *)d);
+    if (d->init == NULL) return true;
+    const number x = number_of(r, d->init);
+    if (r->failed) return false;
+    place p = {.key = outer ? format("%s@%u", d->name, d->number)
+                            : format("@%u_%s_%u", r->frame->number, d->name, d->number),
+               .object = true, .local = true, .d = outer ? d : NULL, .cell = c};
+    assign_place(r, &p, x);
+    return true;
+}
+
+/* A whole number or number under a name of its own, so that it meets no other of its name. */
+static bool declare_number(region *r, const decl *d) {
+    const bool plain = d->type->kind == TYPE_WHOLE || d->type->kind == TYPE_REAL;
+    if (!plain || (d->init != NULL && !stands_as_it_is(r, d->init))) return false;
+    binding *const b = arena_get(sizeof *b);
+    *b = (binding){.d = d, .name = chain_name(&r->x)};
+    putf(&r->x.to, "%s%s", r->x.indent, declared_as(d->type, b->name));
+    if (d->init != NULL) putf(&r->x.to, " = %s", write_number(r->w, d->init));
+    put(&r->x.to, ";\n");
+    push(&r->frame->bindings, b);
+    return !r->failed;
+}
+
+static bool run_declaration(region *r, const node *n) {
+    size_t variables = 0;
+    const bool outer = r->frame->caller == NULL && n->parent == r->block && r->depth == 0;
+    for (size_t i = 0; i < n->decls.n; i++) {
+        const decl *const d = n->decls.at[i];
+        cell *const c = cell_of(r->w->a, r->w->v, d);
+        if (d->is_static || d->kind != DECL_VARIABLE) return false;
+        variables += is_variable_scalar(r, d);
+        if (outer && c != NULL && holds_variables(c) && !is_variable_scalar(r, d) && d->init != NULL)
+            return false;
+    }
+    if (outer && variables == 0) {
+        if (!stands_as_it_is(r, n)) return false;
+        const char *const s = write_declaration(r->w, n);
+        putf(&r->x.to, "%s%s%s\n", r->x.indent, s, s[0] != 0 && s[strlen(s) - 1] == ';' ? "" : ";");
+        return !r->failed;
+    }
+    for (size_t i = 0; i < n->decls.n; i++) {
+        const decl *const d = n->decls.at[i];
+        cell *const c = cell_of(r->w->a, r->w->v, d);
+        const bool array = d->type->kind == TYPE_ARRAY && d->init == NULL && r->frame->caller != NULL &&
+                           c != NULL && holds_variables(c);
+        if (array) continue; /* its elements are numbers of the region */
+        if (!(is_variable_scalar(r, d) ? declare_variable(r, d) : declare_number(r, d))) return false;
+    }
+    return true;
+}
+
+/* ---- statements -------------------------------------------------------------------------- */
+
+static bool run_unrolled(region *r, const node *n);
+
+bool run_statement(region *r, const node *n) {
+    if (n == NULL || n->kind == NODE_EMPTY) return true;
+    if (r->failed || n->by_macro || r->vertices > MOST_VERTICES) return false;
+    if (is_expression(n)) {
+        const node *const e = bare(n);
+        if (e->kind == NODE_BINARY && same(e->op, ","))
+            return run_statement(r, e->child[0]) && run_statement(r, e->child[1]);
+        const version *const v = e->kind == NODE_CALL ? r->w->v->called[e->number] : NULL;
+        if (v != NULL && v->touched) {
+            (void)call_inline(r, e);
+            return !r->failed;
+        }
+        if (is_active(r->w, e) && (e->kind == NODE_ASSIGN || (e->kind == NODE_UNARY && !same(e->op, "*")))) {
+            (void)number_of(r, e);
+            return !r->failed;
+        }
+        return run_plain(r, n);
+    }
+    switch (n->kind) {
+    case NODE_BLOCK:
+        for (size_t i = 0; i < n->children; i++)
+            if (!run_statement(r, n->child[i]) || r->frame->returned) return r->frame->returned && !r->failed;
+        return true;
+    case NODE_DECLARE:
+        return run_declaration(r, n);
+    case NODE_IF:
+        return !has_jump(n) && run_choice(r, n);
+    case NODE_FOR:
+        return run_unrolled(r, n);
+    case NODE_RETURN:
+        if (r->depth != 0) return false;
+        if (n->children != 0) {
+            const version *const v = r->w->v;
+            if (v->result == NULL || !is_variable(v->result)) return false;
+            r->frame->result = number_of(r, n->child[0]);
+            r->records += (r->operands + 1) / 2, r->operands = 0;
+        }
+        r->frame->returned = true;
+        return !r->failed;
+    default:
+        return false;
+    }
+}
+
+/* for (i = 0; i < 3; i++) with few turns that are known. */
+static bool run_unrolled(region *r, const node *n) {
+    enum { MOST_TURNS = 8 };
+    const node *const init = n->child[0], *const cond = n->child[1] != NULL ? bare(n->child[1]) : NULL,
+               *const by = n->child[2] != NULL ? bare(n->child[2]) : NULL;
+    if (init == NULL || cond == NULL || by == NULL || has_jump(n->child[3])) return false;
+    const decl *d = NULL;
+    const node *from = NULL;
+    if (init->kind == NODE_DECLARE && init->decls.n == 1) {
+        d = init->decls.at[0];
+        from = d->init;
+    } else if (init->kind == NODE_ASSIGN && same(init->op, "=") && bare(init->child[0])->kind == NODE_NAME) {
+        d = bare(init->child[0])->decl;
+        from = init->child[1];
+    }
+    long i, end;
+    if (d == NULL || from == NULL || d->type->kind != TYPE_WHOLE || d->owner == NULL || d->is_static ||
+        !known_integer(r, from, &i))
+        return false;
+    if (cond->kind != NODE_BINARY || !(same(cond->op, "<") || same(cond->op, "<=")) ||
+        bare(cond->child[0])->kind != NODE_NAME || bare(cond->child[0])->decl != d ||
+        !known_integer(r, cond->child[1], &end))
+        return false;
+    if (by->kind != NODE_UNARY || !same(by->op, "++") || bare(by->child[0])->kind != NODE_NAME ||
+        bare(by->child[0])->decl != d)
+        return false;
+    end += same(cond->op, "<=");
+    cell *const c = cell_of(r->w->a, r->w->v, d);
+    if (end - i > MOST_TURNS || (c != NULL && c->addressed)) return false;
+    binding *const b = arena_get(sizeof *b);
+    const size_t bindings = r->frame->bindings.n;
+    *b = (binding){.d = d, .constant = true, .is = i};
+    push(&r->frame->bindings, b);
+    for (; b->is < end; b->is++) {
+        b->name = format("%ld", b->is);
+        if (!run_statement(r, n->child[3]) || r->frame->returned) return false;
+    }
+    r->frame->bindings.n = bindings;
+    if (init->kind == NODE_DECLARE) return true;
+    const binding *const own = bound(r, d);
+    if (r->frame->caller != NULL && (own == NULL || own->name == NULL || own->constant)) return false;
+    const char *const name = own != NULL ? own->name : d->name;
+    putf(&r->x.to, "%s%s = %ld;\n", r->x.indent, name, end > i ? end : i);
+    forget_word(r, name);
+    return !r->failed;
+}
+
+/* ---- a region as a whole ----------------------------------------------------------------- */
+
+/* What it is as one statement less: restored where that cannot be a part of it. */
+typedef struct saved {
+    place *at;
+    size_t n, vertices, text, bindings, declared, records, all;
+    unsigned order;
+} saved;
+
+static saved save(const region *r) {
+    saved s = {arena_get((r->n + 1) * sizeof *s.at), r->n, r->level->chain.n, r->x.to.n,
+               r->frame->bindings.n, r->declared.n, r->records, r->vertices, r->order};
+    if (r->n != 0) memcpy(s.at, r->at, r->n * sizeof *s.at);
+    return s;
+}
+static void restore(region *r, frame *f, level *l, const saved *s) {
+    r->frame = f, r->level = l, r->depth = 0;
+    r->at = s->at, r->n = r->room = s->n;
+    l->chain.n = s->vertices;
+    r->x.to.n = s->text;
+    if (r->x.to.s != NULL) r->x.to.s[s->text] = 0;
+    f->bindings.n = s->bindings;
+    r->declared.n = s->declared;
+    r->records = s->records, r->vertices = s->all, r->order = s->order;
+    r->operands = 0;
+    r->failed = false;
+    f->returned = false;
+}
+
+static const char *place_text(const place *p) { return p->d != NULL ? p->d->name : p->key; }
+
+static void finish(region *r, size_t first, size_t last, text *out) {
+    chain *const c = &r->level->chain;
+    frame *const f = r->frame;
+    bool *const stored = arena_get(r->n + 1);
+    for (size_t i = 0; i < r->n; i++) {
+        const place *const p = &r->at[i];
+        stored[i] = p->dirty && *p->key != '@' &&
+                    (p->d == NULL || (!f->returned && is_named_outside(r->block, first, last, p->d) &&
+                                      is_live_after(r->block, last, p->d)));
+        if (stored[i] && p->now.vertex != NO_VERTEX) c->at[p->now.vertex].kept = true;
+    }
+    if (f->returned && f->result.value != NULL && f->result.vertex != NO_VERTEX)
+        c->at[f->result.vertex].kept = true;
+    chain_eliminate(c, &r->x, false);
+    *out = (text){NULL, 0, 0};
+    for (size_t v = 0; v < c->n; v++)
+        if (c->at[v].kept && !c->at[v].gone && !c->at[v].leaf) chain_record(c, &r->x, (int)v, r->w->tape);
+    put(out, text_of(&r->x.to));
+    for (unsigned order = 1; order <= r->order; order++)
+        for (size_t i = 0; i < r->n; i++) {
+            const place *const p = &r->at[i];
+            if (!stored[i] || p->order != order) continue;
+            const bool declares = p->d != NULL && list_has(&r->declared, p->d);
+            putf(out, "%s%s%s = %s;\n", r->x.indent, declares ? "wg_real " : "", place_text(p),
+                 p->now.vertex == NO_VERTEX ? format("wg_constant(%s)", p->now.value)
+                                            : c->at[p->now.vertex].handle);
+        }
+    for (size_t k = 0; k < r->declared.n; k++) {
+        const decl *const d = r->declared.at[k];
+        bool done = false;
+        for (size_t i = 0; i < r->n; i++) done |= r->at[i].d == d && stored[i];
+        if (!done && is_named_outside(r->block, first, last, d))
+            putf(out, "%swg_real %s;\n", r->x.indent, d->name);
+    }
+    if (f->returned)
+        putf(out, "%sreturn%s;\n", r->x.indent,
+             f->result.value == NULL ? ""
+             : f->result.vertex == NO_VERTEX
+                 ? format(" wg_constant(%s)", f->result.value)
+                 : format(" %s", c->at[f->result.vertex].handle));
+}
+
+static size_t column_of(const node *n) {
+    size_t at = n->begin;
+    while (at > 0 && n->file->text[at - 1] != '\n') at--;
+    return at;
+}
+
+const char *write_region(writer *w, const node *block, size_t first, size_t *count) {
+    if (w->region != NULL) return NULL;
+    level top = {.outer = NULL};
+    frame f = {.v = w->v};
+    const node *const n = block->child[first];
+    const size_t line = column_of(n);
+    const size_t blanks = strspn(n->file->text + line, " \t");
+    region r = {.w = w, .block = block, .level = &top, .frame = &f,
+                .x = {.indent = copy_text(n->file->text + line, blanks), .names = &w->names}};
+    r.indent = r.x.indent;
+    w->region = &r;
+    version *const v = w->v;
+    size_t last = first;
+    for (; last < block->children && !f.returned; last++) {
+        const saved s = save(&r);
+        r.operands = 0;
+        const bool good = run_statement(&r, block->child[last]) && !r.failed;
+        w->v = v;
+        if (good) continue;
+        restore(&r, &f, &top, &s);
+        break;
+    }
+    text out;
+    if (last > first && top.chain.n != 0) finish(&r, first, last - 1, &out);
+    w->region = NULL;
+    *count = last - first;
+    if (last == first || top.chain.n == 0 || chain_operands(&top.chain) >= r.records) return NULL;
+    const char *const s = format("%s%s", text_of(&r.before), text_of(&out));
+    size_t length = strlen(s);
+    while (length > blanks && s[length - 1] == '\n') length--;
+    const node *const end = block->child[last - 1];
+    if (end->file->text[end->end] == ';' && s[length - 1] == ';') length--;
+    return copy_text(s + blanks, length - blanks);
+}

@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: MIT */
+/* A region of code whose numbers are plain doubles while it runs: what it reads are leaves of a graph of
+ * local derivatives (chain.h), and what is read behind it goes on the tape at its end. */
+#ifndef CONVERT_REGION_H
+#define CONVERT_REGION_H
+
+#include "convert/chain.h"
+#include "convert/writer.h"
+
+/* A number of the region: the name of its value, and its vertex (NO_VERTEX: no variable) of the graph at a depth. */
+typedef struct number {
+    const char *value;
+    int vertex;
+    unsigned depth;
+} number;
+
+/* A place that holds one, as it was found: x, s.f, a[2], p[i + 1]. */
+typedef struct place {
+    const char *key;                     /* as the tape's code reaches it; with a @: it is of the region only */
+    const char *root, *symbol;           /* of an element: what is indexed, and by what .. */
+    long offset;                         /* .. plus this */
+    bool object;                         /* what is indexed is an array of that name: no pointer */
+    bool local;                          /* a local variable that nobody has the address of */
+    const decl *d;                       /* of a local variable of the function that is written */
+    cell *cell;
+    number now;
+    bool dirty, stale; /* memory has not got it yet; something else may have been written there */
+    unsigned order;    /* of the last assignment */
+} place;
+
+/* What a name stands for: a name of the region, or a pointer. */
+typedef struct binding {
+    const decl *d;
+    const char *name; /* of a number or whole number; NULL: a pointer */
+    bool constant;    /* a whole number that is known: */
+    long is;
+    struct address *pointer;
+} binding;
+
+typedef struct address {
+    const char *text;   /* what is indexed; NULL: it leads to one object: */
+    const char *object; /* its key */
+    const char *symbol;
+    long offset;
+    bool array;
+} address;
+
+/* A function that is run within the region; the first one is what is written. */
+typedef struct frame {
+    version *v;
+    struct frame *caller;
+    unsigned number, calls;
+    list bindings;
+    bool returned;
+    number result;
+} frame;
+
+typedef struct level {
+    chain chain;
+    struct level *outer;
+} level;
+
+typedef struct region {
+    writer *w;
+    const node *block;
+    chain_text x;
+    const char *indent; /* of its statements */
+    text before; /* declarations that stand before the outermost branch */
+    unsigned depth;
+    level *level;
+    place *at;
+    size_t n, room;
+    frame *frame;
+    unsigned frames, order;
+    list declared;     /* decl: scalars that are variables, of the block */
+    bool failed;       /* what is looked at cannot be a part of it */
+    size_t operands;   /* of the statement so far, and records of those before, as statements */
+    size_t records;
+    size_t vertices;   /* in all */
+} region;
+
+/* ---- region.c ---- */
+
+/* The text for statements first .. of a block, and how many it is for; NULL: none gains by it. */
+const char *write_region(writer *w, const node *block, size_t first, size_t *count);
+/* May it stand as it is, a text of numbers? It assigns to no variable, and hands no memory of variables
+ * to others. */
+bool stands_as_it_is(const region *r, const node *n);
+/* Runs a statement or expression; false: it cannot be a part of the region. */
+bool run_statement(region *r, const node *n);
+
+/* ---- place.c ---- */
+
+/* The place of an expression; false: it is not known which one. */
+bool find_place(region *r, const node *n, place *p);
+bool find_pointer(region *r, const node *n, address *p);
+bool known_integer(const region *r, const node *n, long *is);
+binding *bound(const region *r, const decl *d);
+/* What a node is as a number in the text of the region; NULL: as it stands. */
+const char *region_number(region *r, const node *n);
+number read_place(region *r, const place *p);
+void assign_place(region *r, place *p, number x);
+void put_place(region *r, const place *p);
+/* What was said of places whose names have this word in them is not true any more. */
+void forget_word(region *r, const char *word);
+void forget_memory(region *r);
+/* A vertex of a graph around as one of this. */
+number here(region *r, number x);
+
+/* ---- numbers.c, inline.c ---- */
+
+number number_of(region *r, const node *n);
+number number_of_choice(region *r, const node *n); /* a ? b : c */
+number call_inline(region *r, const node *n);
+bool run_choice(region *r, const node *n); /* an if */
+number fails(region *r);
+
+#endif

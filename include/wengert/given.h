@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: MIT */
+/* A variable whose local derivatives are given: of a region of code that has computed its own
+ * Jacobian in numbers, a row for each of its results. */
+#ifndef WENGERT_GIVEN_H
+#define WENGERT_GIVEN_H
+
+#include <wengert/statement.h>
+
+WG_BEGIN_DECLS
+
+/* What the inline part does not do: constants among x, room, modes, mistakes. */
+WGI_API wg_real wgi_let_given(wg_tape *t, double value, size_t n, const wg_real *x,
+                              const double *partial, const char *file, int line);
+
+/* wg_let_given - the variable y with that value and dy/dx[i] = partial[i]. A variable that comes
+ * twice counts twice; constants have no derivative. Where all are constants, or nothing is
+ * recorded (wg_tape_pause), y is a constant.
+ * Shapes:  x, partial of n; n of any size. Both are read by the call only.
+ * Adjoint: x_[i] += y_ partial[i], by the zero rule; tangents likewise.
+ * Cost:    n / 2 records, rounded up, and a slot; inline where n is up to 8 and known to the
+ *          compiler.
+ * Errors:  (y is NaN, the tape keeps the status)  WG_ENULL: x or partial, where n is not 0;
+ *          WG_ESTALE; WG_EMODE: a tape that keeps its code, as second derivatives and functions
+ *          need it: partials that are given have no derivatives of their own; WG_ENONFINITE
+ *          (traced tapes): value, or a partial; WG_ENOMEM, WG_EBUDGET, WG_ESLOTS. */
+WG_API wg_real wg_let_given(wg_tape *t, double value, size_t n, const wg_real *x,
+                            const double *partial);
+
+/* wg_chain - p q, of two partial derivatives: 0 if one of them is, whatever the other. */
+WGI_FUNCTION double wg_chain(double p, double q) {
+    const double v = p * q;
+    const int zero = (p <= 0 && p >= 0) || (q <= 0 && q >= 0);
+    return __builtin_expect(__builtin_isnan(v), 0) && zero ? 0 : v;
+}
+
+enum { WGI_GIVEN = 8 }; /* what the limit of a tape leaves room for */
+
+WGI_FUNCTION wg_real wgi_let_given_inline(wg_tape *t, double value, size_t n, const wg_real *x,
+                                          const double *partial, const char *file, int line) {
+    const wg_tape *const u = wgi_tape(t);
+    const uint64_t stamp = (uint64_t)u->stamp << 32;
+    uint64_t other = 0;
+    if (n == 0 || n > WGI_GIVEN) return wgi_let_given(t, value, n, x, partial, file, line);
+    for (size_t i = 0; i < n; i++) other |= wgi_word(x[i].at) ^ stamp;
+    if (!((u->top < u->limit) & (other >> 32 == 0)))
+        return wgi_let_given(t, value, n, x, partial, file, line);
+    {
+        wgi_record *const r = t->top;
+        const uint32_t out = t->slots;
+        const uint64_t to = (uint64_t)out << 32;
+        WGI_AHEAD(r);
+        t->slots = out + 1;
+        for (size_t i = 0; i < n / 2; i++)
+            WGI_RECORDS(r + i, to, wgi_word(x[2 * i].at), wgi_word(x[2 * i + 1].at),
+                        partial[2 * i], partial[2 * i + 1]);
+        if (n % 2 != 0)
+            WGI_RECORDS(r + n / 2, to, wgi_word(x[n - 1].at), 0, partial[n - 1], 0.0);
+        t->top = r + (n + 1) / 2;
+        return wgi_result(t, value, out);
+    }
+}
+/* Where n is known when it is compiled, the records are written where the call stands. */
+#define wg_let_given(t, value, n, x, partial)                                                  \
+    (__builtin_constant_p(n) && (n) <= WGI_GIVEN                                               \
+         ? wgi_let_given_inline(t, value, n, x, partial, __FILE__, __LINE__)                   \
+         : wgi_let_given(t, value, n, x, partial, __FILE__, __LINE__))
+
+WG_END_DECLS
+
+#endif

@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: MIT */
+/* Variables whose local derivatives are given, in general: constants among the operands, any number of
+ * them, room, modes. */
+#include "tape.h"
+
+#include <wengert/given.h>
+
+#undef wg_let_given
+
+static wg_status check(wgi_core *c, double value, size_t n, const wg_real *x,
+                       const double *partial) {
+    static const char call[] = "wg_let_given";
+    const wg_status s = wgi_check_thread(c, call);
+    if (s != WG_OK) return s;
+    if (n != 0 && (x == NULL || partial == NULL))
+        return wgi_fail(c, WG_ENULL, "%s: an array of %zu operands is NULL", call, n);
+    for (size_t i = 0; i < n; i++)
+        if (x[i].at.slot != 0 && !wgi_alive(c, x[i].at)) {
+            wgi_fail_stale(c, call, (unsigned)i, x[i].at.slot, x[i].at.stamp);
+            return c->status;
+        }
+    if ((c->flags & WG_TRACE) == 0) return WG_OK;
+    if (!(value - value == 0))
+        return wgi_fail(c, WG_ENONFINITE, "%s: the value is %g", call, value);
+    for (size_t i = 0; i < n; i++)
+        if (!(partial[i] - partial[i] == 0))
+            return wgi_fail(c, WG_ENONFINITE, "%s: partial %zu of %zu is %g", call, i, n,
+                            partial[i]);
+    return WG_OK;
+}
+
+static void put_tangents(wgi_core *c, uint32_t out, size_t n, const wg_real *x,
+                         const double *partial) {
+    double *const to = wgi_tangents_of(c, out);
+    memset(to, 0, c->width * sizeof *to);
+    for (size_t i = 0; i < n; i++) {
+        if (x[i].at.slot == 0) continue;
+        if (partial[i] != 0) wgi_note_operand(c, x[i].at.slot);
+        const double *const from = wgi_tangents_of(c, x[i].at.slot);
+        for (size_t l = 0; l < c->width; l++) to[l] += wgi_product(partial[i], from[l]);
+    }
+}
+
+static void put_records(wgi_core *c, uint32_t out, size_t n, const wg_real *x,
+                        const double *partial) {
+    wgi_record *r = c->head.top;
+    size_t k = 0;
+    for (size_t i = 0; i < n; i++) {
+        if (x[i].at.slot == 0) continue;
+        if (k++ % 2 == 0)
+            *r = (wgi_record){.in0 = x[i].at.slot, .out = out, .jac0 = partial[i]};
+        else r->in1 = x[i].at.slot, r->jac1 = partial[i], r++;
+    }
+    c->head.top = r + k % 2;
+}
+
+/* Appends the statement of `active` variables among the n operands. */
+static wg_status append(wgi_core *c, size_t active, size_t n, const wg_real *x,
+                        const double *partial) {
+    static const char call[] = "wg_let_given";
+    const uint32_t out = c->head.slots;
+    wg_status s = wgi_slots_need(c, call, 1);
+    if (s != WG_OK) return s;
+    if (c->width == 0) {
+        s = wgi_records_need(c, (active + 1) / 2);
+        if (s != WG_OK)
+            return wgi_fail(c, s, "%s: no room for the records of slot %u (%zu operands)", call,
+                            out, active);
+        put_records(c, out, n, x, partial);
+    } else put_tangents(c, out, n, x, partial);
+    c->head.slots = out + 1;
+    wgi_limit_set(c);
+    return WG_OK;
+}
+
+static wg_real failed(wgi_core *c, uint64_t places, const char *file, int line) {
+    c->place_count = places;
+    wgi_fail_where(c, file, line);
+    return wgi_nan();
+}
+
+wg_real wgi_let_given(wg_tape *t, double value, size_t n, const wg_real *x,
+                      const double *partial, const char *file, int line) {
+    if (t == NULL) return wgi_nan();
+    wgi_core *const c = wgi_core_of(t);
+    if (c->status != WG_OK) return wgi_nan();
+    const uint64_t places = c->place_count;
+    if (check(c, value, n, x, partial) != WG_OK) return failed(c, places, file, line);
+    size_t active = 0;
+    for (size_t i = 0; i < n; i++) active += x[i].at.slot != 0;
+    if (active == 0 || c->pauses != 0 || c->passive) return wg_constant(value);
+    if ((c->flags & WG_KEEP_CODE) != 0 && c->width == 0) {
+        (void)wgi_fail(c, WG_EMODE,
+                       "wg_let_given: the tape keeps its code, for second derivatives or a "
+                       "function: partials that are given have none");
+        return failed(c, places, file, line);
+    }
+    if ((c->flags & WG_KEEP_PLACES) != 0 &&
+        wgi_place_keep(c, "wg_let_given", c->head.slots, file, line) != WG_OK)
+        return failed(c, places, file, line);
+    if (append(c, active, n, x, partial) != WG_OK) return failed(c, places, file, line);
+    return (wg_real){value, {c->head.slots - 1, c->head.stamp}};
+}
+
+wg_real wg_let_given(wg_tape *t, double value, size_t n, const wg_real *x,
+                     const double *partial) {
+    return wgi_let_given(t, value, n, x, partial, NULL, 0);
+}
