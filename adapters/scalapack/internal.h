@@ -8,7 +8,7 @@
 
 /* ---- ScaLAPACK, which has no header of its own ------------------------------------------- */
 
-/* What stands before the first block, and how a matrix lies on the grid: as descinit makes it. */
+/* How a matrix lies on the grid, as descinit makes it. */
 typedef struct wgi_desc {
     int d[9];
 } wgi_desc;
@@ -86,17 +86,14 @@ static inline wg_status wgi_scalapack_done(const wg_scalapack *g, wg_block *b, w
 
 /* ---- parts of matrices --------------------------------------------------------------------- */
 
-/* A matrix that is nowhere yet; and what an operation gives as one. */
+/* What an operation gives that has failed. */
 wg_scalapack_mat wgi_scalapack_failed(wg_scalapack *g, size_t rows, size_t cols, size_t block);
 
 /* Of rows by cols, with a part whose columns are ld apart. */
 wgi_desc wgi_scalapack_desc(const wg_scalapack *g, size_t rows, size_t cols, size_t block,
                             size_t ld);
-/* Numbers of a part side by side, and one that is not empty for who asks for a place. */
+/* How many numbers a part has. */
 static inline size_t wgi_scalapack_size(const wg_block_arg *a) { return a->rows * a->cols; }
-static inline size_t wgi_scalapack_ld(const wg_block_arg *a) {
-    return a->rows > 0 ? a->rows : 1;
-}
 
 /* to = lane l of the bar of a part, columns side by side; 0 without a bar. */
 void wgi_scalapack_take(const wg_block_arg *a, size_t lanes, size_t l, double *to);

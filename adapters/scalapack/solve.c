@@ -22,18 +22,16 @@ static wgi_desc desc(const params *p, size_t cols, size_t ld) {
     return wgi_scalapack_desc(p->g, p->n, cols, p->block, ld);
 }
 
-/* The row, among all, where column j of the part has the diagonal; and the part's row of number i. */
+/* The numbers, among all, of a row and a column of the part. */
 static size_t row(const params *p, size_t i) { return wg_scalapack_row(p->g, i, p->block); }
 static size_t col(const params *p, size_t j) { return wg_scalapack_col(p->g, j, p->block); }
 
 static wg_status shape(wg_block *b) {
-    const params *const p = b->params;
     const size_t a = wgi_scalapack_size(&b->in[0]), x = wgi_scalapack_size(&b->in[1]);
     b->out[0].rows = b->in[1].rows, b->out[0].cols = b->in[1].cols;
     b->out[1].rows = b->out[1].cols = 1;
     b->saved_bytes = (a + 1) * sizeof(double);
     b->work_bytes = (3 * a + x + 1) * sizeof(double);
-    (void)p;
     return WG_OK;
 }
 
@@ -228,9 +226,8 @@ wg_status wg_scalapack_solve_spd(wg_tape *t, wg_scalapack_mat a, wg_scalapack_ma
                                  wg_scalapack_mat *x, wg_real *logdet) {
     wg_scalapack *const g = a.grid;
     wg_mat out[2] = {wg_mat_failed(0, 0), wg_mat_failed(1, 1)};
-    if (x == NULL) {
+    if (x == NULL)
         b = (wg_scalapack_mat){g, a.rows, 0, a.block, wg_mat_fill(t, a.local.rows, 0, 0)};
-    }
     wg_status s;
     const char *why = wgi_scalapack_odd(a, b, &s);
     if (g == NULL) why = "no grid", s = WG_ENULL;
