@@ -134,14 +134,6 @@ static bool left_alone(region *r, const place *p, merged *m, size_t k, bool decl
     return !r->failed;
 }
 
-static bool declares(const node *n, const decl *d) {
-    if (n == NULL) return false;
-    if (n->kind == NODE_DECLARE && list_has(&n->decls, d)) return true;
-    for (size_t i = 0; i < n->children; i++)
-        if (declares(n->child[i], d)) return true;
-    return false;
-}
-
 static bool condition_of(region *r, const node *n, const char **s) {
     if (!stands_as_it_is(r, n)) return false;
     *s = write_number(r->w, n);
@@ -175,10 +167,10 @@ static bool run_both(region *r, const node *cond, const node *yes, const node *n
         merged *const m = &all[n++];
         m->p = *(place *)keys.at[i];
         const place *const old = place_in_way(at, count, m->p.key);
-        const bool declared = m->p.d != NULL && old == NULL && list_has(&r->declared, m->p.d);
+        const bool declared = m->p.d != NULL && old == NULL && is_declared_here(r, m->p.d);
         /* what is of one way only is gone behind it */
         const bool own = old == NULL && m->p.local && m->p.d == NULL;
-        const bool inner = old == NULL && m->p.d != NULL && !declared && (declares(yes, m->p.d) || declares(no, m->p.d));
+        const bool inner = old == NULL && m->p.d != NULL && !declared && ((yes != NULL && declared_in(yes, m->p.d)) || (no != NULL && declared_in(no, m->p.d)));
         if (own || inner) {
             n--;
             continue;

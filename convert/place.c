@@ -301,15 +301,21 @@ number read_place(region *r, const place *p) {
     if (*p->key == '@') return fails(r);
     for (size_t i = 0; i < r->n; i++)
         if (r->at[i].dirty && may_overlap(&r->at[i], p)) return fails(r);
+    if (!load_before_turns(r, p)) return fails(r);
     place x = *p;
     const char *const name = chain_name(&r->x);
     level *outermost = r->level;
     while (outermost->outer != NULL) outermost = outermost->outer;
     const char *const at = p->d != NULL ? p->d->name : p->key;
-    if (r->depth == 0) putf(&r->x.to, "%sconst wg_real %s = %s;\n", r->x.indent, name, at);
+    if (r->depth == 0 && r->guarded != NULL)
+        putf(&r->x.to, "%swg_real %s = wg_constant(0);\n%sif (%s) %s = %s;\n", r->x.indent, name,
+             r->x.indent, r->guarded, name, at);
+    else if (r->depth == 0)
+        putf(&r->x.to, "%sconst wg_real %s = %s;\n", r->x.indent, name, at);
     else {
         putf(&r->before, "%swg_real %s = wg_constant(0);\n", r->indent, name);
-        putf(&r->x.to, "%s%s = %s;\n", r->x.indent, name, at);
+        putf(&r->x.to, "%s%s%s = %s;\n", r->x.indent,
+             r->guarded != NULL ? format("if (%s) ", r->guarded) : "", name, at);
     }
     x.now = (number){format("%s.value", name), 0, 0};
     x.now.vertex = chain_leaf(&outermost->chain, name, x.now.value, NO_VERTEX);
@@ -319,6 +325,11 @@ number read_place(region *r, const place *p) {
     return x.now;
 }
 void put_place(region *r, const place *p) { add_place(r, p); }
+void replace_place(region *r, const place *p) {
+    place *const old = known_place(r, p->key);
+    if (old != NULL) *old = *p;
+    else add_place(r, p);
+}
 
 void assign_place(region *r, place *p, number x) {
     for (size_t i = 0; i < r->n; i++)

@@ -54,11 +54,11 @@ bool stands_as_it_is(const region *r, const node *n) {
 }
 
 /* What was assigned to in n is another number now. */
-static void forget_targets(region *r, const node *n) {
+void forget_assigned(region *r, const node *n) {
     if (n == NULL) return;
     const bool assigns = n->kind == NODE_ASSIGN ||
                          (n->kind == NODE_UNARY && n->op != NULL && (same(n->op, "++") || same(n->op, "--")));
-    if (assigns) {
+    if (assigns && !is_active(r->w, n->child[0])) {
         const node *const to = bare(n->child[0]);
         if (to->kind == NODE_NAME) {
             const binding *const b = bound(r, to->decl);
@@ -73,14 +73,14 @@ static void forget_targets(region *r, const node *n) {
                            known_function(f->decl->name, NULL)->kind != KNOWN_NOTHING;
         if (!of_library) forget_memory(r);
     }
-    for (size_t i = 0; i < n->children; i++) forget_targets(r, n->child[i]);
+    for (size_t i = 0; i < n->children; i++) forget_assigned(r, n->child[i]);
 }
 
 static bool run_plain(region *r, const node *n) {
     if (!stands_as_it_is(r, n)) return false;
     const char *const s = write_statement(r->w, n);
     putf(&r->x.to, "%s%s;\n", r->x.indent, s);
-    forget_targets(r, n);
+    forget_assigned(r, n);
     return !r->failed;
 }
 
@@ -106,16 +106,16 @@ static bool declare_variable(region *r, const decl *d) {
     return true;
 }
 
-/* A whole number or number under a name of its own, so that it meets no other of its name. */
-static bool declare_number(region *r, const decl *d) {
+/* A whole number or number: under a name of its own, where it could meet another of its name. */
+static bool declare_number(region *r, const decl *d, bool outer) {
     const bool plain = d->type->kind == TYPE_WHOLE || d->type->kind == TYPE_REAL;
     if (!plain || (d->init != NULL && !stands_as_it_is(r, d->init))) return false;
     binding *const b = arena_get(sizeof *b);
-    *b = (binding){.d = d, .name = chain_name(&r->x)};
+    *b = (binding){.d = d, .name = outer ? d->name : chain_name(&r->x)};
     putf(&r->x.to, "%s%s", r->x.indent, declared_as(d->type, b->name));
     if (d->init != NULL) putf(&r->x.to, " = %s", write_number(r->w, d->init));
     put(&r->x.to, ";\n");
-    push(&r->frame->bindings, b);
+    if (!outer) push(&r->frame->bindings, b);
     return !r->failed;
 }
 
@@ -142,14 +142,23 @@ static bool run_declaration(region *r, const node *n) {
         const bool array = d->type->kind == TYPE_ARRAY && d->init == NULL && r->frame->caller != NULL &&
                            c != NULL && holds_variables(c);
         if (array) continue; /* its elements are numbers of the region */
-        if (!(is_variable_scalar(r, d) ? declare_variable(r, d) : declare_number(r, d))) return false;
+        if (!(is_variable_scalar(r, d) ? declare_variable(r, d) : declare_number(r, d, outer))) return false;
     }
     return true;
 }
 
 /* ---- statements -------------------------------------------------------------------------- */
 
-static bool run_unrolled(region *r, const node *n);
+static bool run_loop(region *r, const node *n);
+
+bool is_declared_here(const region *r, const decl *d) { return list_has(&r->declared, d); }
+bool declared_in(const node *n, const decl *d) {
+    if (n == NULL) return false;
+    if (n->kind == NODE_DECLARE && list_has(&n->decls, d)) return true;
+    for (size_t i = 0; i < n->children; i++)
+        if (declared_in(n->child[i], d)) return true;
+    return false;
+}
 
 bool run_statement(region *r, const node *n) {
     if (n == NULL || n->kind == NODE_EMPTY) return true;
@@ -177,9 +186,12 @@ bool run_statement(region *r, const node *n) {
     case NODE_DECLARE:
         return run_declaration(r, n);
     case NODE_IF:
+        if (leaves_turns(r, n)) return run_break(r, n);
         return !has_jump(n) && run_choice(r, n);
     case NODE_FOR:
-        return run_unrolled(r, n);
+    case NODE_WHILE:
+    case NODE_DO:
+        return run_loop(r, n);
     case NODE_RETURN:
         if (r->depth != 0) return false;
         if (n->children != 0) {
@@ -242,33 +254,65 @@ static bool run_unrolled(region *r, const node *n) {
     return !r->failed;
 }
 
+/* Is there a jump but the break of the loop itself, as a statement of its body? */
+static bool jumps_otherwise(const node *body) {
+    if (body->kind != NODE_BLOCK) return has_jump(body);
+    for (size_t i = 0; i < body->children; i++) {
+        const node *const c = body->child[i];
+        const bool leaves = c->kind == NODE_IF && c->children == 2;
+        if (has_jump(c) && !(leaves && (c->child[1]->kind == NODE_BREAK ||
+                                        (c->child[1]->kind == NODE_BLOCK && c->child[1]->children == 1 &&
+                                         c->child[1]->child[0]->kind == NODE_BREAK))))
+            return true;
+    }
+    return false;
+}
+
+static bool run_loop(region *r, const node *n) {
+    const node *const body = n->kind == NODE_FOR ? n->child[3] : n->kind == NODE_DO ? n->child[0] : n->child[1];
+    const saved s = save_region(r);
+    const text whole = r->x.to;
+    const char *const indent = r->x.indent;
+    if (n->kind == NODE_FOR && run_unrolled(r, n)) return true;
+    r->x.to = whole;
+    r->x.indent = indent;
+    restore_region(r, &s);
+    return !jumps_otherwise(body) && run_turns(r, n);
+}
+
 /* ---- a region as a whole ----------------------------------------------------------------- */
 
-/* What it is as one statement less: restored where that cannot be a part of it. */
-typedef struct saved {
-    place *at;
-    size_t n, vertices, text, bindings, declared, records, all;
-    unsigned order;
-} saved;
-
-static saved save(const region *r) {
-    saved s = {arena_get((r->n + 1) * sizeof *s.at), r->n, r->level->chain.n, r->x.to.n,
-               r->frame->bindings.n, r->declared.n, r->records, r->vertices, r->order};
+saved save_region(const region *r) {
+    saved s = {.at = arena_get((r->n + 1) * sizeof *s.at), .n = r->n, .text = r->x.to.n, .before = r->before.n,
+               .bindings = r->frame->bindings.n, .declared = r->declared.n, .records = r->records,
+               .all = r->vertices, .order = r->order, .depth = r->depth, .level = r->level, .frame = r->frame,
+               .turns = r->turns};
     if (r->n != 0) memcpy(s.at, r->at, r->n * sizeof *s.at);
+    size_t k = 0;
+    for (const level *l = r->level; l != NULL; l = l->outer) s.chains[k++] = l->chain.n;
     return s;
 }
-static void restore(region *r, frame *f, level *l, const saved *s) {
-    r->frame = f, r->level = l, r->depth = 0;
-    r->at = s->at, r->n = r->room = s->n;
-    l->chain.n = s->vertices;
-    r->x.to.n = s->text;
-    if (r->x.to.s != NULL) r->x.to.s[s->text] = 0;
-    f->bindings.n = s->bindings;
+
+static void cut(text *t, size_t n) {
+    if (t->s != NULL && t->n >= n) t->s[n] = 0, t->n = n;
+}
+
+void restore_region(region *r, const saved *s) {
+    r->frame = s->frame, r->level = s->level, r->depth = s->depth, r->turns = s->turns;
+    r->w->v = r->frame->v;
+    r->at = arena_get((s->n + 1) * sizeof *r->at);
+    if (s->n != 0) memcpy(r->at, s->at, s->n * sizeof *s->at);
+    r->n = r->room = s->n;
+    size_t k = 0;
+    for (level *l = r->level; l != NULL; l = l->outer) l->chain.n = s->chains[k++];
+    cut(&r->x.to, s->text), cut(&r->before, s->before);
+    r->frame->bindings.n = s->bindings;
     r->declared.n = s->declared;
     r->records = s->records, r->vertices = s->all, r->order = s->order;
     r->operands = 0;
     r->failed = false;
-    f->returned = false;
+    r->frame->returned = false;
+    r->guarded = NULL;
 }
 
 static const char *place_text(const place *p) { return p->d != NULL ? p->d->name : p->key; }
@@ -332,15 +376,15 @@ const char *write_region(writer *w, const node *block, size_t first, size_t *cou
                 .x = {.indent = copy_text(n->file->text + line, blanks), .names = &w->names}};
     r.indent = r.x.indent;
     w->region = &r;
-    version *const v = w->v;
     size_t last = first;
     for (; last < block->children && !f.returned; last++) {
-        const saved s = save(&r);
+        const saved s = save_region(&r);
+        const text whole = r.x.to;
         r.operands = 0;
-        const bool good = run_statement(&r, block->child[last]) && !r.failed;
-        w->v = v;
-        if (good) continue;
-        restore(&r, &f, &top, &s);
+        if (run_statement(&r, block->child[last]) && !r.failed) continue;
+        r.x.to = whole;
+        r.x.indent = r.indent;
+        restore_region(&r, &s);
         break;
     }
     text out;
@@ -348,8 +392,9 @@ const char *write_region(writer *w, const node *block, size_t first, size_t *cou
     w->region = NULL;
     *count = last - first;
     if (last == first || top.chain.n == 0 || chain_operands(&top.chain) >= r.records) return NULL;
-    const char *const s = format("%s%s", text_of(&r.before), text_of(&out));
+    const char *const s = tidied(format("%s%s", text_of(&r.before), text_of(&out)));
     size_t length = strlen(s);
+    if (length <= blanks) return "";
     while (length > blanks && s[length - 1] == '\n') length--;
     const node *const end = block->child[last - 1];
     if (end->file->text[end->end] == ';' && s[length - 1] == ';') length--;

@@ -77,7 +77,24 @@ typedef struct region {
     size_t operands;   /* of the statement so far, and records of those before, as statements */
     size_t records;
     size_t vertices;   /* in all */
+    /* the loop whose turn is run, and what places held before it */
+    struct turns *turns;
+    const place *turns_before;
+    size_t turns_n;
+    unsigned turns_began;
+    const char *guarded; /* what is read now is read only if this is so */
 } region;
+
+/* What a region was, to be had again where something cannot be a part of it. */
+enum { MOST_LEVELS = 16 };
+typedef struct saved {
+    place *at;
+    size_t n, chains[MOST_LEVELS], text, before, bindings, declared, records, all;
+    unsigned order, depth;
+    level *level;
+    frame *frame;
+    struct turns *turns;
+} saved;
 
 /* ---- region.c ---- */
 
@@ -88,6 +105,26 @@ const char *write_region(writer *w, const node *block, size_t first, size_t *cou
 bool stands_as_it_is(const region *r, const node *n);
 /* Runs a statement or expression; false: it cannot be a part of the region. */
 bool run_statement(region *r, const node *n);
+
+saved save_region(const region *r);
+void restore_region(region *r, const saved *s);
+/* What n assigns to is another number afterwards. */
+void forget_assigned(region *r, const node *n);
+bool is_declared_here(const region *r, const decl *d);
+bool declared_in(const node *n, const decl *d);
+
+/* ---- turns.c ---- */
+
+bool run_turns(region *r, const node *n); /* a loop */
+bool leaves_turns(const region *r, const node *n); /* is it if (..) break; of the turn that is run? */
+bool run_break(region *r, const node *n);
+/* A place is read in a turn for the first time: from now on it is before the loop. False: it may not be. */
+bool load_before_turns(region *r, const place *p);
+
+/* ---- tidy.c ---- */
+
+/* The text of a region without what nothing reads. */
+const char *tidied(const char *s);
 
 /* ---- place.c ---- */
 
@@ -101,6 +138,7 @@ const char *region_number(region *r, const node *n);
 number read_place(region *r, const place *p);
 void assign_place(region *r, place *p, number x);
 void put_place(region *r, const place *p);
+void replace_place(region *r, const place *p);
 /* What was said of places whose names have this word in them is not true any more. */
 void forget_word(region *r, const char *word);
 void forget_memory(region *r);
