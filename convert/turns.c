@@ -32,7 +32,8 @@ struct turns {
     list loads;      /* place: what is read in a turn, and before the loop instead */
     bool grown, singular;
     bool broken; /* what follows in the turn may not be reached */
-    unsigned depth, nested;
+    unsigned depth, nested, names;
+    frame *frame;
 };
 
 static bool is_break(const node *n) {
@@ -175,9 +176,29 @@ static bool put_updates(region *r) {
     return !r->failed;
 }
 
+/* Is it another place in each turn? */
+static bool varies(region *r, const struct turns *t, const place *p) {
+    place one = *p;
+    region alone = *r;
+    alone.at = &one, alone.n = 1, alone.failed = false, alone.frame = t->frame;
+    one.dirty = false;
+    r->w->v = t->frame->v;
+    forget_assigned(&alone, t->n);
+    r->w->v = r->frame->v;
+    if (alone.n == 0 || alone.failed) return true;
+    const char *s = *p->key == '@' || p->local ? "" : p->key; /* an index that is declared in the loop */
+    while ((s = strstr(s, "wgc_")) != NULL) {
+        unsigned k = 0;
+        for (s += 4; *s >= '0' && *s <= '9'; s++) k = 10 * k + (unsigned)(*s - '0');
+        if (k > t->names) return true;
+    }
+    return false;
+}
+
 bool load_before_turns(region *r, const place *p) {
     struct turns *const t = r->turns;
     if (t == NULL) return true;
+    if (varies(r, t, p)) return false;
     if (!p->local && (r->depth != t->depth || t->broken)) return false;
     place *const own = arena_get(sizeof *own);
     *own = *p;
@@ -230,27 +251,11 @@ static const char *condition_before(region *r, const node *n) {
     return strstr(s, "++") != NULL || strstr(s, "--") != NULL || strchr(s, '=') != NULL ? NULL : s;
 }
 
-static bool words_stay(region *r, const node *loop, unsigned names, const place *before, size_t n_before) {
-    const size_t n = r->n;
-    place *const at = arena_get((n + 1) * sizeof *at);
-    if (n != 0) memcpy(at, r->at, n * sizeof *at);
-    forget_assigned(r, loop);
-    if (r->failed) return false;
-    for (size_t i = 0; i < n; i++) {
-        bool left = at[i].local;
-        for (size_t k = 0; k < r->n && !left; k++) left = same(r->at[k].key, at[i].key);
-        bool old = false;
-        for (size_t k = 0; k < n_before; k++) old |= same(before[k].key, at[i].key);
-        if (!left && !old) return false; /* another one in each turn */
-        /* an index that is declared in the loop */
-        const char *s = *at[i].key == '@' ? "" : at[i].key;
-        while ((s = strstr(s, "wgc_")) != NULL) {
-            unsigned k = 0;
-            for (s += 4; *s >= '0' && *s <= '9'; s++) k = 10 * k + (unsigned)(*s - '0');
-            if (k > names && !old) return false;
-        }
-    }
-    return true;
+/* Has nothing been assigned to that is another place in the next turn? */
+static bool places_stay(region *r, const struct turns *t) {
+    for (size_t i = 0; i < r->n; i++)
+        if (r->at[i].dirty && !r->at[i].local && varies(r, t, &r->at[i])) return false;
+    return !r->failed;
 }
 
 static bool one_turn(region *r, const node *n, text *head, text *body, const char **cond) {
@@ -306,7 +311,8 @@ bool run_turns(region *r, const node *n) {
         const saved entered = save_region(r);
         const place *const turns_before = r->turns_before;
         const size_t turns_n = r->turns_n;
-        const unsigned began = r->turns_began, names = *r->x.names;
+        const unsigned began = r->turns_began;
+        t.names = *r->x.names, t.frame = r->frame;
         level turn = {.outer = r->level};
         r->level = &turn, r->depth++, r->turns = &t;
         r->turns_before = entered.at, r->turns_n = entered.n, r->turns_began = r->order;
@@ -320,8 +326,7 @@ bool run_turns(region *r, const node *n) {
             replace_place(r, &p);
         }
         text head, body;
-        bool good = one_turn(r, n, &head, &body, &cond) &&
-                    words_stay(r, n, names, entered.at, entered.n);
+        const bool good = one_turn(r, n, &head, &body, &cond) && places_stay(r, &t);
         unsigned order = r->order;
         r->level = turn.outer, r->depth--, r->turns = t.outer;
         r->turns_before = turns_before, r->turns_n = turns_n, r->turns_began = began;
