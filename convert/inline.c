@@ -5,7 +5,7 @@
 #include "convert/output.h"
 #include "convert/region.h"
 
-enum { MOST_DEPTH = 6, MOST_EDGES = 40, MOST_NODES = 600 };
+enum { MOST_DEPTH = 6, MOST_EDGES = 64, MOST_NODES = 600 };
 
 /* ---- branches ---------------------------------------------------------------------------- */
 
@@ -169,7 +169,12 @@ static bool run_both(region *r, const node *cond, const node *yes, const node *n
         const place *const old = place_in_way(at, count, m->p.key);
         const bool declared = m->p.d != NULL && old == NULL && is_declared_here(r, m->p.d);
         /* what is of one way only is gone behind it */
-        const bool own = old == NULL && m->p.local && m->p.d == NULL;
+        bool own = old == NULL && *m->p.key == '@';
+        for (size_t k = 0, both = 0; own && k < 2; k++) {
+            const place *const p = place_in_way(ways[k].at, ways[k].n, m->p.key);
+            both += p != NULL && p->dirty;
+            own = both < 2;
+        }
         const bool inner = old == NULL && m->p.d != NULL && !declared && ((yes != NULL && declared_in(yes, m->p.d)) || (no != NULL && declared_in(no, m->p.d)));
         if (own || inner) {
             n--;
@@ -219,7 +224,7 @@ number number_of_choice(region *r, const node *n) {
 
 /* ---- calls ------------------------------------------------------------------------------- */
 
-static bool assigns_to(const node *n, const decl *d) {
+bool assigns_to(const node *n, const decl *d) {
     if (n == NULL) return false;
     const bool assigns = n->kind == NODE_ASSIGN || (n->kind == NODE_UNARY && n->op != NULL &&
                                                     (same(n->op, "++") || same(n->op, "--") || same(n->op, "&")));

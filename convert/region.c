@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* region.c - the statements of a region, one after the other; where it ends, and what is on the tape then. */
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include "convert/known.h"
 #include "convert/live.h"
@@ -119,6 +121,19 @@ static bool declare_number(region *r, const decl *d, bool outer) {
     return !r->failed;
 }
 
+/* A pointer that is never another one: what it leads to has one name. */
+static bool name_pointer(region *r, const decl *d) {
+    cell *const c = cell_of(r->w->a, r->w->v, d);
+    if (d->type->kind != TYPE_POINTER || d->init == NULL || c == NULL || !holds_variables(c) ||
+        assigns_to(d->owner->body, d))
+        return true;
+    binding *const b = arena_get(sizeof *b);
+    address *const p = arena_get(sizeof *p);
+    *b = (binding){.d = d, .pointer = p};
+    if (find_pointer(r, d->init, p)) push(&r->frame->bindings, b);
+    return !r->failed;
+}
+
 static bool run_declaration(region *r, const node *n) {
     size_t variables = 0;
     const bool outer = r->frame->caller == NULL && n->parent == r->block && r->depth == 0;
@@ -127,21 +142,31 @@ static bool run_declaration(region *r, const node *n) {
         cell *const c = cell_of(r->w->a, r->w->v, d);
         if (d->is_static || d->kind != DECL_VARIABLE) return false;
         variables += is_variable_scalar(r, d);
-        if (outer && c != NULL && holds_variables(c) && !is_variable_scalar(r, d) && d->init != NULL)
+        if (outer && c != NULL && holds_variables(c) && !is_variable_scalar(r, d) && d->init != NULL &&
+            d->type->kind != TYPE_POINTER)
             return false;
     }
     if (outer && variables == 0) {
         if (!stands_as_it_is(r, n)) return false;
         const char *const s = write_declaration(r->w, n);
         putf(&r->x.to, "%s%s%s\n", r->x.indent, s, s[0] != 0 && s[strlen(s) - 1] == ';' ? "" : ";");
+        for (size_t i = 0; i < n->decls.n && !r->failed; i++)
+            if (!name_pointer(r, n->decls.at[i])) return false;
         return !r->failed;
     }
     for (size_t i = 0; i < n->decls.n; i++) {
         const decl *const d = n->decls.at[i];
         cell *const c = cell_of(r->w->a, r->w->v, d);
-        const bool array = d->type->kind == TYPE_ARRAY && d->init == NULL && r->frame->caller != NULL &&
-                           c != NULL && holds_variables(c);
-        if (array) continue; /* its elements are numbers of the region */
+        const bool whole = (d->type->kind == TYPE_ARRAY || d->type->kind == TYPE_RECORD) && d->init == NULL &&
+                           !outer && c != NULL && holds_variables(c);
+        if (whole) { /* its elements are numbers of the region */
+            push(&r->own, (void *)d);
+            continue;
+        }
+        if (d->type->kind == TYPE_POINTER && d->init != NULL && c != NULL && holds_variables(c) && !outer) {
+            if (!name_pointer(r, d) || bound(r, d) == NULL) return false;
+            continue;
+        }
         if (!(is_variable_scalar(r, d) ? declare_variable(r, d) : declare_number(r, d, outer))) return false;
     }
     return true;
@@ -160,7 +185,13 @@ bool declared_in(const node *n, const decl *d) {
     return false;
 }
 
+static bool run_statement2(region *r, const node *n);
 bool run_statement(region *r, const node *n) {
+    const bool g = run_statement2(r, n);
+    if (getenv("DBG") && !g) fprintf(stderr, "%s: %.60s\n", place_of(n), source(n));
+    return g;
+}
+static bool run_statement2(region *r, const node *n) {
     if (n == NULL || n->kind == NODE_EMPTY) return true;
     if (r->failed || n->by_macro || r->vertices > MOST_VERTICES) return false;
     if (is_expression(n)) {
@@ -284,7 +315,7 @@ static bool run_loop(region *r, const node *n) {
 
 saved save_region(const region *r) {
     saved s = {.at = arena_get((r->n + 1) * sizeof *s.at), .n = r->n, .text = r->x.to.n, .before = r->before.n,
-               .bindings = r->frame->bindings.n, .declared = r->declared.n, .records = r->records,
+               .bindings = r->frame->bindings.n, .declared = r->declared.n, .own = r->own.n, .records = r->records,
                .all = r->vertices, .order = r->order, .depth = r->depth, .level = r->level, .frame = r->frame,
                .turns = r->turns};
     if (r->n != 0) memcpy(s.at, r->at, r->n * sizeof *s.at);
@@ -307,7 +338,7 @@ void restore_region(region *r, const saved *s) {
     for (level *l = r->level; l != NULL; l = l->outer) l->chain.n = s->chains[k++];
     cut(&r->x.to, s->text), cut(&r->before, s->before);
     r->frame->bindings.n = s->bindings;
-    r->declared.n = s->declared;
+    r->declared.n = s->declared, r->own.n = s->own;
     r->records = s->records, r->vertices = s->all, r->order = s->order;
     r->operands = 0;
     r->failed = false;
@@ -317,6 +348,33 @@ void restore_region(region *r, const saved *s) {
 
 static const char *place_text(const place *p) { return p->d != NULL ? p->d->name : p->key; }
 
+/* Is an array handed to nobody but functions that are run in the region? */
+static bool is_only_indexed(const node *n, const decl *d) {
+    if (n == NULL) return true;
+    if (n->by_macro) return !names_it(n, d);
+    if (n->kind == NODE_NAME && n->decl == d) {
+        const node *p = n->parent, *inner = n;
+        while (p != NULL && p->kind == NODE_PAREN) inner = p, p = p->parent;
+        return p != NULL && ((p->kind == NODE_INDEX && p->child[0] == inner && p->type->kind != TYPE_ARRAY) ||
+                             (p->kind == NODE_CALL && p->child[0] != inner));
+    }
+    for (size_t i = 0; i < n->children; i++)
+        if (!is_only_indexed(n->child[i], d)) return false;
+    for (size_t i = 0; i < n->decls.n; i++)
+        if (!is_only_indexed(((const decl *)n->decls.at[i])->init, d)) return false;
+    return true;
+}
+
+/* Does nobody see behind the region what an array holds? */
+static bool is_inside(const region *r, size_t first, size_t last, const decl *d) {
+    if (is_named_outside(r->block, first, last, d)) return false;
+    for (size_t i = first; i <= last; i++)
+        if (!is_only_indexed(r->block->child[i], d)) return false;
+    for (size_t i = 0; i < r->n; i++)
+        if (r->at[i].array == d && r->at[i].loaded) return false;
+    return true;
+}
+
 static void finish(region *r, size_t first, size_t last, text *out) {
     chain *const c = &r->level->chain;
     frame *const f = r->frame;
@@ -324,6 +382,7 @@ static void finish(region *r, size_t first, size_t last, text *out) {
     for (size_t i = 0; i < r->n; i++) {
         const place *const p = &r->at[i];
         stored[i] = p->dirty && *p->key != '@' &&
+                    (p->array == NULL || !is_inside(r, first, last, p->array)) &&
                     (p->d == NULL || (!f->returned && is_named_outside(r->block, first, last, p->d) &&
                                       is_live_after(r->block, last, p->d)));
         if (stored[i] && p->now.vertex != NO_VERTEX) c->at[p->now.vertex].kept = true;
@@ -359,6 +418,12 @@ static void finish(region *r, size_t first, size_t last, text *out) {
                  : format(" %s", c->at[f->result.vertex].handle));
 }
 
+static bool has_directive(const file *f, size_t begin, size_t end) {
+    for (size_t i = token_from(&f->tokens, begin); i < f->tokens.n && f->tokens.at[i].begin < end; i++)
+        if (f->tokens.at[i].kind == TOKEN_DIRECTIVE) return true;
+    return false;
+}
+
 static size_t column_of(const node *n) {
     size_t at = n->begin;
     while (at > 0 && n->file->text[at - 1] != '\n') at--;
@@ -378,6 +443,9 @@ const char *write_region(writer *w, const node *block, size_t first, size_t *cou
     w->region = &r;
     size_t last = first;
     for (; last < block->children && !f.returned; last++) {
+        const node *const c = block->child[last];
+        const size_t begin = last == first ? c->begin : block->child[last - 1]->end;
+        if (c->file != n->file || has_directive(c->file, begin, c->end)) break;
         const saved s = save_region(&r);
         const text whole = r.x.to;
         r.operands = 0;

@@ -22,8 +22,10 @@ typedef struct place {
     bool object;                         /* what is indexed is an array of that name: no pointer */
     bool local;                          /* a local variable that nobody has the address of */
     const decl *d;                       /* of a local variable of the function that is written */
+    const decl *array;                   /* of an element: the local array whose name it is reached by */
     cell *cell;
     number now;
+    bool loaded;       /* it was read before it was assigned to */
     bool dirty, stale; /* memory has not got it yet; something else may have been written there */
     unsigned order;    /* of the last assignment */
 } place;
@@ -43,6 +45,7 @@ typedef struct address {
     const char *symbol;
     long offset;
     bool array;
+    const decl *d; /* the local array that it leads into, by its name */
 } address;
 
 /* A function that is run within the region; the first one is what is written. */
@@ -73,6 +76,7 @@ typedef struct region {
     frame *frame;
     unsigned frames, order;
     list declared;     /* decl: scalars that are variables, of the block */
+    list own;          /* decl: arrays and structures that are of the region only */
     bool failed;       /* what is looked at cannot be a part of it */
     size_t operands;   /* of the statement so far, and records of those before, as statements */
     size_t records;
@@ -89,7 +93,7 @@ typedef struct region {
 enum { MOST_LEVELS = 16 };
 typedef struct saved {
     place *at;
-    size_t n, chains[MOST_LEVELS], text, before, bindings, declared, records, all;
+    size_t n, chains[MOST_LEVELS], text, before, bindings, declared, own, records, all;
     unsigned order, depth;
     level *level;
     frame *frame;
@@ -151,6 +155,7 @@ number number_of(region *r, const node *n);
 number number_of_choice(region *r, const node *n); /* a ? b : c */
 number call_inline(region *r, const node *n);
 bool run_choice(region *r, const node *n); /* an if */
+bool assigns_to(const node *n, const decl *d); /* or takes its address */
 number fails(region *r);
 
 #endif

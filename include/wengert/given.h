@@ -17,7 +17,7 @@ WGI_API wg_real wgi_let_given(wg_tape *t, double value, size_t n, const wg_real 
  * recorded (wg_tape_pause), y is a constant.
  * Shapes:  x, partial of n; n of any size. Both are read by the call only.
  * Adjoint: x_[i] += y_ partial[i], by the zero rule; tangents likewise.
- * Cost:    n / 2 records, rounded up, and a slot; inline where n is up to 8 and known to the
+ * Cost:    n / 2 records, rounded up, and a slot; inline where n is up to 24 and known to the
  *          compiler.
  * Errors:  (y is NaN, the tape keeps the status)  WG_ENULL: x or partial, where n is not 0;
  *          WG_ESTALE; WG_EMODE: a tape that keeps its code, as second derivatives and functions
@@ -33,7 +33,8 @@ WGI_FUNCTION double wg_chain(double p, double q) {
     return __builtin_expect(__builtin_isnan(v), 0) && zero ? 0 : v;
 }
 
-enum { WGI_GIVEN = 8 }; /* what the limit of a tape leaves room for */
+/* The most operands that are recorded inline; the limit of a tape leaves room for the first eight. */
+enum { WGI_GIVEN = 24, WGI_GIVEN_ROOM = 8 };
 
 WGI_FUNCTION wg_real wgi_let_given_inline(wg_tape *t, double value, size_t n, const wg_real *x,
                                           const double *partial, const char *file, int line) {
@@ -42,7 +43,8 @@ WGI_FUNCTION wg_real wgi_let_given_inline(wg_tape *t, double value, size_t n, co
     uint64_t other = 0;
     if (n == 0 || n > WGI_GIVEN) return wgi_let_given(t, value, n, x, partial, file, line);
     for (size_t i = 0; i < n; i++) other |= wgi_word(x[i].at) ^ stamp;
-    if (!((u->top < u->limit) & (other >> 32 == 0)))
+    const uintptr_t more = n > WGI_GIVEN_ROOM ? (n - WGI_GIVEN_ROOM + 1) / 2 * sizeof(wgi_record) : 0;
+    if (!(((uintptr_t)u->top + more < (uintptr_t)u->limit) & (other >> 32 == 0)))
         return wgi_let_given(t, value, n, x, partial, file, line);
     {
         wgi_record *const r = t->top;
