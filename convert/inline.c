@@ -204,10 +204,8 @@ static bool run_both(region *r, const node *cond, const node *yes, const node *n
             *result = m->now;
             continue;
         }
-        place *now = (place *)place_in_way(r->at, r->n, m->p.key);
         m->p.now = m->now, m->p.dirty = true, m->p.stale = false;
-        if (now != NULL) *now = m->p;
-        else put_place(r, &m->p);
+        replace_place(r, &m->p);
     }
     return !r->failed;
 }

@@ -335,10 +335,10 @@ number read_place(region *r, const place *p) {
     add_place(r, &x);
     return x.now;
 }
-void put_place(region *r, const place *p) { add_place(r, p); }
 void replace_place(region *r, const place *p) {
     place *const old = known_place(r, p->key);
-    if (old != NULL) *old = *p;
+    const bool loaded = old != NULL && old->loaded;
+    if (old != NULL) *old = *p, old->loaded |= loaded;
     else add_place(r, p);
 }
 

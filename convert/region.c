@@ -375,6 +375,11 @@ static bool is_inside(const region *r, size_t first, size_t last, const decl *d)
     return true;
 }
 
+static bool is_read_later(const region *r, size_t first, size_t last, const place *p) {
+    if (!p->loaded && !is_named_outside(r->block, first, last, p->d)) return false;
+    return is_live_after(r->block, last, p->d);
+}
+
 static void finish(region *r, size_t first, size_t last, text *out) {
     chain *const c = &r->level->chain;
     frame *const f = r->frame;
@@ -383,8 +388,7 @@ static void finish(region *r, size_t first, size_t last, text *out) {
         const place *const p = &r->at[i];
         stored[i] = p->dirty && *p->key != '@' &&
                     (p->array == NULL || !is_inside(r, first, last, p->array)) &&
-                    (p->d == NULL || (!f->returned && is_named_outside(r->block, first, last, p->d) &&
-                                      is_live_after(r->block, last, p->d)));
+                    (p->d == NULL || (!f->returned && is_read_later(r, first, last, p)));
         if (stored[i] && p->now.vertex != NO_VERTEX) c->at[p->now.vertex].kept = true;
     }
     if (f->returned && f->result.value != NULL && f->result.vertex != NO_VERTEX)

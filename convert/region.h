@@ -141,7 +141,6 @@ binding *bound(const region *r, const decl *d);
 const char *region_number(region *r, const node *n);
 number read_place(region *r, const place *p);
 void assign_place(region *r, place *p, number x);
-void put_place(region *r, const place *p);
 void replace_place(region *r, const place *p);
 /* What was said of places whose names have this word in them is not true any more. */
 void forget_word(region *r, const char *word);
