@@ -11,7 +11,7 @@
 /* A graph of more is left to the next region. */
 enum { MOST_VERTICES = 250 };
 
-static bool has_jump(const node *n) {
+bool has_jump(const node *n) {
     if (n == NULL || is_expression(n)) return false;
     if (n->kind == NODE_GOTO || n->kind == NODE_LABEL || n->kind == NODE_BREAK ||
         n->kind == NODE_CONTINUE || n->kind == NODE_RETURN || n->kind == NODE_SWITCH ||
@@ -185,6 +185,51 @@ bool declared_in(const node *n, const decl *d) {
     return false;
 }
 
+/* Does it return, and jump nowhere else? */
+static bool only_returns(const node *n) {
+    if (n == NULL || is_expression(n) || n->kind == NODE_RETURN) return true;
+    if (n->kind == NODE_FOR || n->kind == NODE_WHILE || n->kind == NODE_DO) return !has_jump(n);
+    if (n->kind != NODE_BLOCK && n->kind != NODE_IF) return !has_jump(n);
+    for (size_t i = 0; i < n->children; i++)
+        if (!only_returns(n->child[i])) return false;
+    return true;
+}
+
+bool run_statements(region *r, const node *block, size_t from) {
+    for (size_t i = from; i < block->children; i++) {
+        const node *const c = block->child[i];
+        const bool early = c->kind == NODE_IF && r->frame->caller != NULL && has_jump(c) &&
+                           block == r->frame->v->function->body && only_returns(c) && r->depth == r->frame->depth;
+        if (early) {
+            r->frame->depth++;
+            const bool good = run_early_return(r, c, block, i + 1);
+            r->frame->depth--;
+            return good;
+        }
+        if (!run_statement(r, c)) return false;
+        if (r->frame->returned) return !r->failed;
+    }
+    return true;
+}
+
+/* Is it a branch that leaves the region for good, by return, break or continue? */
+static const node *last_of(const node *n) {
+    while (n != NULL && n->kind == NODE_BLOCK) n = n->children != 0 ? n->child[n->children - 1] : NULL;
+    return n;
+}
+static bool is_exit(const region *r, const node *n) {
+    if (r->depth != 0 || r->frame->caller != NULL || r->turns != NULL || n->children != 2) return false;
+    const node *const jump = last_of(n->child[1]);
+    if (jump == NULL || (jump->kind != NODE_RETURN && jump->kind != NODE_BREAK && jump->kind != NODE_CONTINUE))
+        return false;
+    const node *const all = n->child[1];
+    if (all->kind != NODE_BLOCK) return true;
+    for (size_t i = 0; i + 1 < all->children; i++)
+        if (has_jump(all->child[i])) return false;
+    return all->child[all->children - 1] == jump;
+}
+static bool run_exit(region *r, const node *n);
+
 static bool run_statement2(region *r, const node *n);
 bool run_statement(region *r, const node *n) {
     const bool g = run_statement2(r, n);
@@ -211,20 +256,19 @@ static bool run_statement2(region *r, const node *n) {
     }
     switch (n->kind) {
     case NODE_BLOCK:
-        for (size_t i = 0; i < n->children; i++)
-            if (!run_statement(r, n->child[i]) || r->frame->returned) return r->frame->returned && !r->failed;
-        return true;
+        return run_statements(r, n, 0);
     case NODE_DECLARE:
         return run_declaration(r, n);
     case NODE_IF:
         if (leaves_turns(r, n)) return run_break(r, n);
+        if (is_exit(r, n)) return run_exit(r, n);
         return !has_jump(n) && run_choice(r, n);
     case NODE_FOR:
     case NODE_WHILE:
     case NODE_DO:
         return run_loop(r, n);
     case NODE_RETURN:
-        if (r->depth != 0) return false;
+        if (r->depth != 0 && (r->frame->caller == NULL || r->depth != r->frame->depth)) return false;
         if (n->children != 0) {
             const version *const v = r->w->v;
             if (v->result == NULL || !is_variable(v->result)) return false;
@@ -380,25 +424,19 @@ static bool is_read_later(const region *r, size_t first, size_t last, const plac
     return is_live_after(r->block, last, p->d);
 }
 
-static void finish(region *r, size_t first, size_t last, text *out) {
+/* The text so far, with records of what is stored and returned. */
+static void put_state(region *r, const bool *stored, text *out) {
     chain *const c = &r->level->chain;
-    frame *const f = r->frame;
-    bool *const stored = arena_get(r->n + 1);
-    for (size_t i = 0; i < r->n; i++) {
-        const place *const p = &r->at[i];
-        stored[i] = p->dirty && *p->key != '@' &&
-                    (p->array == NULL || !is_inside(r, first, last, p->array)) &&
-                    (p->d == NULL || (!f->returned && is_read_later(r, first, last, p)));
-        if (stored[i] && p->now.vertex != NO_VERTEX) c->at[p->now.vertex].kept = true;
-    }
+    const frame *const f = r->frame;
+    for (size_t i = 0; i < r->n; i++)
+        if (stored[i] && r->at[i].now.vertex != NO_VERTEX) c->at[r->at[i].now.vertex].kept = true;
     if (f->returned && f->result.value != NULL && f->result.vertex != NO_VERTEX)
         c->at[f->result.vertex].kept = true;
     chain_eliminate(c, &r->x, false);
-    *out = (text){NULL, 0, 0};
     for (size_t v = 0; v < c->n; v++)
         if (c->at[v].kept && !c->at[v].gone && !c->at[v].leaf) chain_record(c, &r->x, (int)v, r->w->tape);
     put(out, text_of(&r->x.to));
-    for (unsigned order = 1; order <= r->order; order++)
+    for (unsigned order = 0; order <= r->order; order++)
         for (size_t i = 0; i < r->n; i++) {
             const place *const p = &r->at[i];
             if (!stored[i] || p->order != order) continue;
@@ -407,6 +445,25 @@ static void finish(region *r, size_t first, size_t last, text *out) {
                  p->now.vertex == NO_VERTEX ? format("wg_constant(%s)", p->now.value)
                                             : c->at[p->now.vertex].handle);
         }
+    if (f->returned)
+        putf(out, "%sreturn%s;\n", r->x.indent,
+             f->result.value == NULL ? ""
+             : f->result.vertex == NO_VERTEX
+                 ? format(" wg_constant(%s)", f->result.value)
+                 : format(" %s", c->at[f->result.vertex].handle));
+}
+
+static void finish(region *r, size_t first, size_t last, text *out) {
+    const frame *const f = r->frame;
+    bool *const stored = arena_get(r->n + 1);
+    for (size_t i = 0; i < r->n; i++) {
+        const place *const p = &r->at[i];
+        stored[i] = p->dirty && *p->key != '@' &&
+                    (p->array == NULL || !is_inside(r, first, last, p->array)) &&
+                    (p->d == NULL || (!f->returned && is_read_later(r, first, last, p)));
+    }
+    *out = (text){NULL, 0, 0};
+    put_state(r, stored, out);
     for (size_t k = 0; k < r->declared.n; k++) {
         const decl *const d = r->declared.at[k];
         bool done = false;
@@ -414,12 +471,44 @@ static void finish(region *r, size_t first, size_t last, text *out) {
         if (!done && is_named_outside(r->block, first, last, d))
             putf(out, "%swg_real %s;\n", r->x.indent, d->name);
     }
-    if (f->returned)
-        putf(out, "%sreturn%s;\n", r->x.indent,
-             f->result.value == NULL ? ""
-             : f->result.vertex == NO_VERTEX
-                 ? format(" wg_constant(%s)", f->result.value)
-                 : format(" %s", c->at[f->result.vertex].handle));
+}
+
+/* What the tape has to have where control leaves is put there, and the region goes on behind it. */
+static bool run_exit(region *r, const node *n) {
+    if (!stands_as_it_is(r, n->child[0])) return false;
+    const char *const cond = write_number(r->w, n->child[0]), *const indent = r->x.indent;
+    if (r->failed) return false;
+    const saved s = save_region(r);
+    const text whole = r->x.to, before = r->before;
+    chain own = r->level->chain;
+    r->level->chain = copy_chain(&own);
+    r->x.to = (text){NULL, 0, 0};
+    r->x.indent = format("%s    ", indent);
+    const node *const all = n->child[1], *const jump = last_of(all);
+    bool good = true;
+    for (size_t i = 0; all->kind == NODE_BLOCK && i + 1 < all->children && good; i++)
+        good = run_statement(r, all->child[i]);
+    frame *const f = r->frame;
+    if (good && jump->kind == NODE_RETURN) good = run_statement(r, jump);
+    bool *const stored = arena_get(r->n + 1);
+    for (size_t i = 0; good && i < r->n; i++) {
+        const place *const p = &r->at[i];
+        const bool declares = p->d != NULL && list_has(&r->declared, p->d);
+        stored[i] = p->dirty && *p->key != '@' && (p->d == NULL || (!f->returned && !declares));
+    }
+    text out = {NULL, 0, 0};
+    if (good) {
+        put_state(r, stored, &out);
+        if (!f->returned) putf(&out, "%s%s;\n", r->x.indent, jump->kind == NODE_BREAK ? "break" : "continue");
+    }
+    const size_t records = r->records;
+    r->x.to = whole, r->before = before, r->x.indent = indent;
+    r->level->chain = own;
+    restore_region(r, &s);
+    if (!good) return false;
+    r->records = records;
+    putf(&r->x.to, "%sif (%s) {\n%s%s}\n", indent, cond, text_of(&out), indent);
+    return true;
 }
 
 static bool has_directive(const file *f, size_t begin, size_t end) {

@@ -52,7 +52,7 @@ typedef struct address {
 typedef struct frame {
     version *v;
     struct frame *caller;
-    unsigned number, calls;
+    unsigned number, depth; /* the depth of branches that its return may stand at */
     list bindings;
     bool returned;
     number result;
@@ -117,6 +117,8 @@ void forget_assigned(region *r, const node *n);
 bool is_declared_here(const region *r, const decl *d);
 bool declared_in(const node *n, const decl *d);
 
+chain copy_chain(const chain *c);
+
 /* ---- turns.c ---- */
 
 bool run_turns(region *r, const node *n); /* a loop */
@@ -154,6 +156,10 @@ number number_of(region *r, const node *n);
 number number_of_choice(region *r, const node *n); /* a ? b : c */
 number call_inline(region *r, const node *n);
 bool run_choice(region *r, const node *n); /* an if */
+/* An if with returns in it, and what follows it in the block of a function that is run in the region. */
+bool run_early_return(region *r, const node *n, const node *block, size_t from);
+bool has_jump(const node *n); /* a statement that may go elsewhere than to the one behind it */
+bool run_statements(region *r, const node *block, size_t from);
 bool assigns_to(const node *n, const decl *d); /* or takes its address */
 number fails(region *r);
 

@@ -69,7 +69,7 @@ static bool depends(region *r, carried *c, int outer) {
 
 /* ---- at the end of a turn ----------------------------------------------------------------- */
 
-static chain copy_chain(const chain *c) {
+chain copy_chain(const chain *c) {
     chain to = {arena_get((c->n + 1) * sizeof *to.at), c->n, c->n};
     for (size_t i = 0; i < c->n; i++) {
         to.at[i] = c->at[i];

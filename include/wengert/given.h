@@ -63,7 +63,7 @@ WGI_FUNCTION wg_real wgi_let_given_inline(wg_tape *t, double value, size_t n, co
 }
 /* Where n is known when it is compiled, the records are written where the call stands. */
 #define wg_let_given(t, value, n, x, partial)                                                  \
-    (__builtin_constant_p(n) && (n) <= WGI_GIVEN                                               \
+    (__builtin_constant_p(n) && (size_t)(n)-1 < WGI_GIVEN                                             \
          ? wgi_let_given_inline(t, value, n, x, partial, __FILE__, __LINE__)                   \
          : wgi_let_given(t, value, n, x, partial, __FILE__, __LINE__))
 

@@ -79,10 +79,24 @@ static wg_real failed(wgi_core *c, uint64_t places, const char *file, int line) 
     return wgi_nan();
 }
 
+/* Are all operands variables of the tape or constants, and is there room for their records? */
+static int is_plain(const wg_tape *t, size_t n, const wg_real *x) {
+    if ((uintptr_t)t->top + n / 2 * sizeof(wgi_record) >= (uintptr_t)t->limit) return 0;
+    int known = 1;
+    for (size_t i = 0; i < n; i++)
+        known &= x[i].at.slot == 0 || (x[i].at.stamp == t->stamp && x[i].at.slot < t->slots);
+    return known;
+}
+
 wg_real wgi_let_given(wg_tape *t, double value, size_t n, const wg_real *x,
                       const double *partial, const char *file, int line) {
     if (t == NULL) return wgi_nan();
     wgi_core *const c = wgi_core_of(t);
+    if (n != 0 && x != NULL && partial != NULL && is_plain(t, n, x)) {
+        wgi_record *const before = t->top;
+        put_records(c, t->slots, n, x, partial);
+        return t->top == before ? wg_constant(value) : wgi_result(t, value, t->slots++);
+    }
     if (c->status != WG_OK) return wgi_nan();
     const uint64_t places = c->place_count;
     if (check(c, value, n, x, partial) != WG_OK) return failed(c, places, file, line);
