@@ -311,8 +311,13 @@ number read_place(region *r, const place *p) {
     if (*p->key == '@') return fails(r);
     for (size_t i = 0; i < r->n; i++)
         if (r->at[i].dirty && may_overlap(&r->at[i], p)) return fails(r);
-    if (!load_before_turns(r, p)) return fails(r);
     place x = *p;
+    if (read_in_turn(r, p, &x.now)) {
+        x.loaded = true;
+        add_place(r, &x);
+        return x.now;
+    }
+    if (!load_before_turns(r, p)) return fails(r);
     const char *const name = chain_name(&r->x);
     level *outermost = r->level;
     while (outermost->outer != NULL) outermost = outermost->outer;

@@ -125,6 +125,7 @@ bool run_turns(region *r, const node *n); /* a loop */
 bool leaves_turns(const region *r, const node *n); /* is it if (..) break; of the turn that is run? */
 bool run_break(region *r, const node *n);
 /* A place is read in a turn for the first time: from now on it is before the loop. False: it may not be. */
+bool read_in_turn(region *r, const place *p, number *x); /* true: it is another one in each turn, and *x in this */
 bool load_before_turns(region *r, const place *p);
 
 /* ---- tidy.c ---- */

@@ -7,6 +7,12 @@
 #include <string.h>
 #include "convert/region.h"
 
+/* What a leaf of a turn's graph stands for, where that is no vertex of the graph around: carried number k is -2 - k,
+ * and stream k FIRST_STREAM - k. */
+enum { FIRST_STREAM = -1000 };
+static bool is_stream(int outer) { return outer <= FIRST_STREAM; }
+static bool is_carried(int outer) { return outer < NO_VERTEX && !is_stream(outer); }
+
 enum { MOST_CARRIED = 16, MOST_CARRIED_DERIVATIVES = 32, MOST_PASSES = 8, MOST_NESTED = 3 };
 
 /* A derivative by a vertex of the graph around. */
@@ -22,6 +28,7 @@ typedef struct carried {
     by on[MOST_CARRIED_DERIVATIVES];
     size_t n;
     int leaf; /* in the graph of a turn */
+    bool sums; /* a sum: what differs from turn to turn is added to it, and goes to the tape in each */
 } carried;
 
 struct turns {
@@ -30,6 +37,8 @@ struct turns {
     carried *at[MOST_CARRIED];
     size_t n_carried, derivatives;
     list loads;      /* place: what is read in a turn, and before the loop instead */
+    list streams;    /* const char: variables that differ from turn to turn */
+    const char *terms; /* what collects them */
     bool grown, singular;
     bool broken; /* what follows in the turn may not be reached */
     unsigned depth, nested, names;
@@ -141,7 +150,14 @@ static bool put_updates(region *r) {
                 const int outer = c.at[e->from].outer;
                 t->singular |= e->singular;
                 if (outer >= 0 && !depends(r, t->at[i], outer)) return false;
-                const carried *const y = outer < NO_VERTEX ? t->at[-2 - outer] : NULL;
+                if (is_stream(outer) && !t->at[i]->sums) {
+                    for (size_t m = 0; m < t->n_carried; m++)
+                        if (t->at[m]->sums) return false; /* one at a time */
+                    t->at[i]->sums = t->grown = true;
+                }
+                const carried *const y = is_carried(outer) ? t->at[-2 - outer] : NULL;
+                if (y != NULL && y->sums && (y != t->at[i] || e->unit != 1)) return false;
+                if (y == t->at[i] && y->sums) continue;
                 for (size_t m = 0; y != NULL && m < y->n; m++)
                     if (!depends(r, t->at[i], y->on[m].outer)) return false;
             }
@@ -152,6 +168,14 @@ static bool put_updates(region *r) {
         const carried *const x = t->at[i];
         if (value[i] == NULL || same(value[i], x->value)) continue;
         putf(&assignments, "%s%s = %s;\n", r->x.indent, x->value, value[i]);
+        for (size_t k = 0; end[i] != NO_VERTEX && k < c.at[end[i]].n; k++) {
+            const edge *const e = &c.at[end[i]].in[k];
+            const int outer = c.at[e->from].outer;
+            if (is_stream(outer))
+                putf(&r->x.to, "%swg_terms_add(&%s, %s, %s);\n", r->x.indent, t->terms,
+                     (const char *)t->streams.at[FIRST_STREAM - outer],
+                     e->unit == 0 ? e->weight : e->unit > 0 ? "1" : "-1");
+        }
         for (size_t l = 0; l < x->n; l++) {
             text sum = {NULL, 0, 0};
             for (size_t k = 0; end[i] != NO_VERTEX && k < c.at[end[i]].n; k++) {
@@ -159,7 +183,7 @@ static bool put_updates(region *r) {
                 const int outer = c.at[e->from].outer;
                 const char *add = NULL;
                 if (outer == x->on[l].outer) add = e->unit == 0 ? e->weight : e->unit > 0 ? "1" : "-1";
-                if (outer < NO_VERTEX) {
+                if (is_carried(outer)) {
                     const by *const d = derivative_by(t->at[-2 - outer], x->on[l].outer);
                     if (d != NULL) add = term(e, d->name, t->singular);
                 }
@@ -193,6 +217,25 @@ static bool varies(region *r, const struct turns *t, const place *p) {
         if (k > t->names) return true;
     }
     return false;
+}
+
+bool read_in_turn(region *r, const place *p, number *x) {
+    struct turns *const t = r->turns;
+    if (t == NULL || t->outer != NULL || !varies(r, t, p)) return false;
+    const char *const name = chain_name(&r->x);
+    if (r->depth == t->depth) putf(&r->x.to, "%sconst wg_real %s = %s;\n", r->x.indent, name, p->key);
+    else {
+        putf(&r->before, "%swg_real %s = wg_constant(0);\n", r->indent, name);
+        putf(&r->x.to, "%s%s = %s;\n", r->x.indent, name, p->key);
+    }
+    level *l = r->level;
+    for (unsigned k = r->depth; k > t->depth; k--) l = l->outer;
+    *x = (number){format("%s.value", name), NO_VERTEX, t->depth};
+    x->vertex = chain_leaf(&l->chain, NULL, x->value, FIRST_STREAM - (int)t->streams.n);
+    push(&t->streams, (void *)name);
+    r->vertices++;
+    *x = here(r, *x);
+    return true;
 }
 
 bool load_before_turns(region *r, const place *p) {
@@ -278,6 +321,20 @@ static bool one_turn(region *r, const node *n, text *head, text *body, const cha
     return true;
 }
 
+/* What was collected is a variable, of which a carried number is the sum with others. */
+static void add_sum(region *r, const struct turns *t, int sum) {
+    const char *const name = chain_name(&r->x);
+    if (r->depth == 0) putf(&r->x.to, "%sconst wg_real %s = wg_terms_close(&%s, 0);\n", r->x.indent, name, t->terms);
+    else {
+        putf(&r->before, "%swg_real %s = wg_constant(0);\n", r->indent, name);
+        putf(&r->x.to, "%s%s = wg_terms_close(&%s, 0);\n", r->x.indent, name, t->terms);
+    }
+    level *outermost = r->level;
+    while (outermost->outer != NULL) outermost = outermost->outer;
+    const number x = {"0", chain_leaf(&outermost->chain, name, "0", NO_VERTEX), 0};
+    chain_edge(&r->level->chain, &r->x, sum, (edge){.from = here(r, x).vertex, .unit = 1});
+}
+
 bool run_turns(region *r, const node *n) {
     struct turns t = {.n = n, .outer = r->turns, .depth = r->depth + 1,
                       .nested = r->turns != NULL ? r->turns->nested + 1 : 0};
@@ -294,6 +351,8 @@ bool run_turns(region *r, const node *n) {
         if (r->failed) return false;
         const size_t loads = t.loads.n, n_carried = t.n_carried;
         t.grown = t.broken = false;
+        t.streams.n = 0;
+        t.terms = chain_name(&r->x);
         for (size_t i = 0; i < t.loads.n; i++) {
             number x;
             if (carried_place(&t, ((place *)t.loads.at[i])->key) == NULL && !enter(r, t.loads.at[i], is_run, &x)) return false;
@@ -348,6 +407,9 @@ bool run_turns(region *r, const node *n) {
                 putf(&r->x.to, "%sdouble %s = %s;\n", indent, c->on[l].name,
                      c->on[l].outer == c->entry.vertex ? "1" : "0");
         }
+        bool sums = false;
+        for (size_t i = 0; i < t.n_carried; i++) sums |= t.at[i]->sums;
+        if (sums) putf(&r->x.to, "%swg_terms %s = wg_terms_open(%s);\n", indent, t.terms, r->w->tape);
         putf(&r->x.to, "%sfor (;;) {\n", indent);
         const char *const test = *cond != 0 ? format("%s    if (!(%s)) break;\n", indent, cond) : "";
         if (n->kind == NODE_DO) putf(&r->x.to, "%s%s%s", text_of(&body), text_of(&head), test);
@@ -356,10 +418,11 @@ bool run_turns(region *r, const node *n) {
         for (size_t i = 0; i < t.n_carried; i++) {
             carried *const c = t.at[i];
             number x = {c->value, NO_VERTEX, r->depth};
-            if (c->n != 0) x.vertex = chain_vertex(&r->level->chain, c->value);
+            if (c->n != 0 || c->sums) x.vertex = chain_vertex(&r->level->chain, c->value);
             for (size_t l = 0; l < c->n; l++)
                 chain_edge(&r->level->chain, &r->x, x.vertex,
                            (edge){.from = c->on[l].outer, .weight = c->on[l].name, .singular = t.singular});
+            if (c->sums) add_sum(r, &t, x.vertex);
             place p = c->p;
             p.now = x, p.dirty = true, p.stale = false, p.order = ++order;
             replace_place(r, &p);
