@@ -512,8 +512,14 @@ static bool run_exit(region *r, const node *n) {
 }
 
 static bool has_directive(const file *f, size_t begin, size_t end) {
-    for (size_t i = token_from(&f->tokens, begin); i < f->tokens.n && f->tokens.at[i].begin < end; i++)
-        if (f->tokens.at[i].kind == TOKEN_DIRECTIVE) return true;
+    size_t low = 0, high = f->tokens.n;
+    while (low < high) {
+        const size_t middle = (low + high) / 2;
+        if (f->tokens.at[middle].begin < begin) low = middle + 1;
+        else high = middle;
+    }
+    for (; low < f->tokens.n && f->tokens.at[low].begin < end; low++)
+        if (f->tokens.at[low].kind == TOKEN_DIRECTIVE) return true;
     return false;
 }
 
