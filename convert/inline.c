@@ -153,6 +153,7 @@ static bool left_alone(region *r, const place *p, merged *m, size_t k, bool decl
 static bool condition_of(region *r, const node *n, const char **s) {
     if (!stands_as_it_is(r, n)) return false;
     *s = write_number(r->w, n);
+    forget_assigned(r, n);
     return !r->failed;
 }
 

@@ -304,11 +304,17 @@ static place *add_place(region *r, const place *p) {
     return &r->at[r->n++];
 }
 
+void region_perhaps(region *r, int by) {
+    if (r != NULL) r->perhaps += by;
+}
+
 number read_place(region *r, const place *p) {
     r->operands++;
     const place *const old = known_place(r, p->key);
     if (old != NULL) return old->stale || old->now.value == NULL ? fails(r) : here(r, old->now);
     if (*p->key == '@') return fails(r);
+    /* memory that is there only if something else is so */
+    if (r->perhaps != 0 && !p->local && !(p->object && p->symbol == NULL)) return fails(r);
     for (size_t i = 0; i < r->n; i++)
         if (r->at[i].dirty && may_overlap(&r->at[i], p)) return fails(r);
     place x = *p;

@@ -86,6 +86,7 @@ typedef struct region {
     const place *turns_before;
     size_t turns_n;
     unsigned turns_began;
+    int perhaps;         /* what is written may not be evaluated: right of &&, of ? */
     const char *guarded; /* what is read now is read only if this is so */
 } region;
 
@@ -100,8 +101,11 @@ typedef struct saved {
     struct turns *turns;
 } saved;
 
-/* ---- region.c ---- */
+/* ---- region.c, region_end.c ---- */
 
+/* Is it a branch that leaves the region for good, by return, break or continue? */
+bool is_exit(const region *r, const node *n);
+bool run_exit(region *r, const node *n);
 /* The text for statements first .. of a block, and how many it is for; NULL: none gains by it. */
 const char *write_region(writer *w, const node *block, size_t first, size_t *count);
 /* May it stand as it is, a text of numbers? It assigns to no variable, and hands no memory of variables
@@ -142,6 +146,8 @@ bool known_integer(const region *r, const node *n, long *is);
 binding *bound(const region *r, const decl *d);
 /* What a node is as a number in the text of the region; NULL: as it stands. */
 const char *region_number(region *r, const node *n);
+/* What is written from now on is evaluated only perhaps (by 1), or again in any case (by -1). */
+void region_perhaps(region *r, int by);
 number read_place(region *r, const place *p);
 void assign_place(region *r, place *p, number x);
 void replace_place(region *r, const place *p);

@@ -254,6 +254,7 @@ bool load_before_turns(region *r, const place *p) {
 bool run_break(region *r, const node *n) {
     if (!stands_as_it_is(r, n->child[0])) return false;
     const char *const cond = write_number(r->w, n->child[0]), *const indent = r->x.indent;
+    forget_assigned(r, n->child[0]);
     if (r->failed || !find_carried(r, r->turns_before, r->turns_n)) return false;
     putf(&r->x.to, "%sif (%s) {\n", indent, cond);
     r->x.indent = format("%s    ", indent);
