@@ -57,7 +57,7 @@ static void spread(cell *c, bool forwards) {
     push(&todo, real_cell(c));
     while (todo.n != 0) {
         cell *const x = real_cell(todo.at[--todo.n]);
-        if (forwards ? x->varied : x->useful) continue;
+        if (x->passive != NULL || (forwards ? x->varied : x->useful)) continue;
         if (forwards) x->varied = true;
         else x->useful = true;
         const list *const next = forwards ? &x->to : &x->from;

@@ -23,6 +23,7 @@ struct cell {
     list versions; /* of a function: those that it may be */
     list to, from; /* cells that are computed of it, of which it is computed */
     bool varied, useful, active;
+    const decl *passive, *open; /* declarations that are said to be, and that are not */
     bool forced;          /* a variable whatever follows: an input or output */
     bool addressed;       /* something may point to it */
     bool needed;          /* its values are, when derivatives go back */
@@ -79,6 +80,8 @@ typedef struct analysis {
         from_integers; /* cells that pointers lead to which become integers, and were ones */
     const node *at;    /* what is looked at */
     list never;        /* what no function with variables may have: jumps out of it, assembly */
+    list passive; /* cells that are said to be */
+    list recorded;     /* calls that are written with the tape alone, if they have variables */
     list signatures;   /* cells of functions whose address is taken */
     version *outside;  /* the initialisers of globals */
     size_t cells;
@@ -97,6 +100,7 @@ cell *cell_of(const analysis *a, const version *v, const decl *d);
 cell *node_cell(const version *v, const node *n);
 bool keeps_state(
     const decl *d); /* a local variable that is remembered from call to call, and written to */
+void refuse_recorded(const analysis *a); /* who has no tape has none of these */
 version *called_by(const version *v, const node *call); /* whose text it has; NULL: none */
 
 #endif

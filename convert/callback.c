@@ -4,6 +4,7 @@
  * arguments of the original. */
 #include <string.h>
 #include "convert/callback.h"
+#include "convert/generic.h"
 
 const char *declared_as(const type *t, const char *name) {
     const char *s = t->spelling;
@@ -264,6 +265,7 @@ const char *selections_text(const list *l) {
 
 static const char *whole_declaration(writer *w) {
     const char *const name = w->a->root->name;
+    if (w->generic) return generic_declaration(w, arguments_declaration(w));
     return format(
         "%s/* %s_callback - %s as drivers call it, wg_jacobian among them.\n * x: %s\n * y: %s\n * Errors: WG_ENULL, "
         "WG_ESHAPE, WG_ENOMEM. */\n"
@@ -591,7 +593,7 @@ const char *write_begin(writer *w, const file *f, list *done) {
     return text_of(&to);
 }
 
-const char *callback_definition(writer *w) {
+const char *callback_definition(writer *w, const char *in) {
     const decl *const f = w->a->root->function;
     const version *const v = w->a->root;
     text to = {NULL, 0, 0}, args = {NULL, 0, 0};
@@ -604,7 +606,10 @@ const char *callback_definition(writer *w) {
     }
     putf(&to, "\nunsigned long %s_run;\n%s\n/* ---- for drivers */\n\n", v->name,
          write_begin(w, f->file, &done));
-    if (!in_header(w)) putf(&to, "%s\n", whole_declaration(w));
+    if (!in_header(w)) {
+        put_once(&to, w, in, whole_declaration(w), false);
+        put(&to, "\n");
+    }
     for (size_t i = 0; i < f->parameters.n; i++) {
         const decl *const p = f->parameters.at[i];
         const type *const t = leaf_type(p->type);

@@ -126,6 +126,8 @@ void join(analysis *a, cell *x, cell *y) {
     }
     y->joined = x;
     append(&x->to, &y->to), append(&x->from, &y->from);
+    if (x->passive == NULL) x->passive = y->passive;
+    if (x->open == NULL) x->open = y->open;
     x->forced |= y->forced;
     x->addressed |= y->addressed;
     if (x->declared == NULL) x->declared = y->declared;
@@ -171,6 +173,12 @@ cell *decl_cell(analysis *a, version *v, const decl *d) {
     if (*to == NULL) {
         *to = new_cell(a, d->type);
         (*to)->declared = d;
+        cell *c = *to;
+        if (d->passive) {
+            while (c->type != NULL && c->type->kind == TYPE_POINTER) c = target(a, c);
+            c->passive = d;
+            push(&a->passive, c);
+        } else if (c->type != NULL && c->type->kind == TYPE_REAL) c->open = d;
     }
     return real_cell(*to);
 }

@@ -66,6 +66,15 @@ static cell *call_known(analysis *a, version *v, const node *n, const known *k) 
         for (size_t i = 2; i < args; i++) (void)evaluate(a, v, arg[i]);
         return out;
     }
+    if (k->kind == KNOWN_SORT && args == 4) {
+        cell *const sorted = pointee(a, v, arg[0]), *const order = pointee(a, v, arg[3]);
+        make_signature(a, order);
+        for (size_t i = 0; i < order->parameters.n; i++)
+            join(a, target(a, order->parameters.at[i]), sorted);
+        for (size_t i = 1; i < 3; i++) (void)evaluate(a, v, arg[i]);
+        note(&a->recorded, v, n, "it sorts variables");
+        return out;
+    }
     for (size_t i = 0; i < args; i++) {
         cell *const c = evaluate(a, v, arg[i]);
         if (arg[i]->type == NULL || arg[i]->type->kind != TYPE_REAL) continue;

@@ -139,6 +139,21 @@ static const char *argument(writer *w, const node *n, const type *t, cell *c) {
     return write_number(w, n);
 }
 
+/* qsort of variables, which moves them by what their values say. */
+static const char *write_sort(writer *w, const node *n) {
+    const char *const base = write_number(w, n->child[1]), *const count =
+                                                               write_number(w, n->child[2]);
+    if (strstr(source(n->child[3]), "sizeof") == NULL)
+        error_at(place_of(n), "'%s' sorts variables, but their size is not written with sizeof",
+                 source(n));
+    w->bytes = true;
+    const char *const size = write_number(w, n->child[3]);
+    w->bytes = false;
+    w->sorts = true;
+    return format("wgc_sort(%s, %s, %s, %s, %s)", w->tape, base, count, size,
+                  write_number(w, n->child[4]));
+}
+
 /* A call of a function that was given: of the version with variables, with the tape. */
 static const char *write_call(writer *w, const node *n) {
     const version *const v = called(w, n);
@@ -146,6 +161,8 @@ static const char *write_call(writer *w, const node *n) {
     const cell *const through = v == NULL ? called_cell(w, n) : NULL;
     if (v == NULL && through == NULL) {
         const known *const k = known_of(n, NULL);
+        if (k->kind == KNOWN_SORT && n->children == 5 && node_holds(w, n->child[1]))
+            return write_sort(w, n);
         const bool before = w->bytes;
         const bool memory = k->kind == KNOWN_MEMORY || k->kind == KNOWN_AGAIN;
         const bool moved = k->kind == KNOWN_COPY || k->kind == KNOWN_FILL;
@@ -234,8 +251,8 @@ const char *write_place(writer *w, const node *n) {
 
 static bool has_effects(const node *n) {
     if (n == NULL) return false;
-    if (n->kind == NODE_CALL || n->kind == NODE_ASSIGN || n->kind == NODE_STATEMENTS)
-        return true;
+    if (n->kind == NODE_ASSIGN || n->kind == NODE_STATEMENTS) return true;
+    if (n->kind == NODE_CALL && known_of(n, NULL)->kind != KNOWN_OPERATION) return true;
     if (n->kind == NODE_UNARY && n->op != NULL && (same(n->op, "++") || same(n->op, "--")))
         return true;
     for (size_t i = 0; i < n->children; i++)
@@ -520,6 +537,21 @@ static operand apply(const writer *w, const char *name, size_t n, operand *o) {
     return out;
 }
 
+/* The same of n's operands. A kernel for three types does not say in which order they are evaluated: where it
+ * matters, one after the other. */
+static operand apply_in_order(const writer *w, const node *n, const char *name, size_t k,
+                              operand *o) {
+    if (!w->generic || k < 2 || !has_effects(n)) return apply(w, name, k, o);
+    text before = {NULL, 0, 0};
+    for (size_t i = 0; i + 1 < k; i++) {
+        putf(&before, "const __auto_type wgc_%zu = %s; ", i, o[i].s);
+        o[i].s = format("wgc_%zu", i);
+    }
+    operand out = apply(w, name, k, o);
+    out.s = format("__extension__({ %s%s; })", text_of(&before), out.s);
+    return out;
+}
+
 /* Functions that give a number, and a part of it by pointer, which has no derivative: the whole part, the
  * exponent, the quotient. */
 static operand parts_operand(writer *w, const node *n, const known *k) {
@@ -573,7 +605,7 @@ static operand call_operand(writer *w, const node *n) {
     case KNOWN_OPERATION:
         for (size_t i = 0; i < k->numbers && i + 1 < n->children; i++)
             o[i] = write_operand(w, n->child[i + 1]);
-        return apply(w, k->as, k->numbers, o);
+        return apply_in_order(w, n, k->as, k->numbers, o);
     case KNOWN_SCALED:
         return scaled_operand(w, n);
     case KNOWN_PARTS:
@@ -615,7 +647,7 @@ operand write_operand(writer *w, const node *n) {
                                write_variable(w, n->child[1])));
         o[0] = write_operand(w, n->child[0]);
         o[1] = write_operand(w, n->child[1]);
-        return apply(w, operation(n->op), 2, o);
+        return apply_in_order(w, n, operation(n->op), 2, o);
     case NODE_CHOICE:
         if (n->children == 2)
             return leaf(format(
@@ -659,7 +691,9 @@ static bool is_zero(const node *n) {
 
 static const char *initial_number(writer *w, const node *n, cell *c, bool constant) {
     if (c == NULL || !is_variable(c)) return write_number(w, n);
-    return constant ? format("{.value = %s}", write_number(w, n)) : write_variable(w, n);
+    return constant
+               ? format(w->generic ? "WGC_INITIAL(%s)" : "{.value = %s}", write_number(w, n))
+               : write_variable(w, n);
 }
 
 /* Of one element of a list, which may be an expression, a list, or a part of what a list without its

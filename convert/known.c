@@ -84,6 +84,7 @@ static const known all[] = {
     {"memcpy", KNOWN_COPY, NULL, 0},
     {"memmove", KNOWN_COPY, NULL, 0},
     {"memset", KNOWN_FILL, NULL, 0},
+    {"qsort", KNOWN_SORT, NULL, 0},
     {"printf", KNOWN_PRINT, NULL, 0},
     {"fprintf", KNOWN_PRINT, NULL, 0},
     {"sprintf", KNOWN_PRINT, NULL, 0},

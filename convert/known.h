@@ -17,6 +17,7 @@ typedef enum known_kind {
     KNOWN_AGAIN,    /* realloc */
     KNOWN_COPY,     /* memcpy, memmove */
     KNOWN_FILL,     /* memset */
+    KNOWN_SORT,     /* qsort */
     KNOWN_PRINT,    /* printf and its kin: values */
     KNOWN_HARMLESS /* does nothing with what it is given that could matter: free, exit, strlen */
 } known_kind;

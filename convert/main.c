@@ -5,12 +5,14 @@
 #include <stdlib.h>
 #include <string.h>
 #include "convert/adjoint.h"
+#include "convert/annotate.h"
 #include "convert/callback.h"
 #include "convert/expand.h"
+#include "convert/generic.h"
 
 static const char usage[] =
     "usage: wengert-convert FILE.c .. --function NAME --with-respect-to INPUTS --of OUTPUTS -o OUT.c\n"
-    "           [--to tape|blocks|adjoint] [--passive NAME] [--calls PARAMETER=FUNCTION] [--accept-integers] [-p FOLDER] [-- COMPILER FLAGS]\n"
+    "           [--to tape|generic|blocks|adjoint] [--passive NAME] [--calls PARAMETER=FUNCTION] [--accept-integers] [-p FOLDER] [-- COMPILER FLAGS]\n"
     "INPUTS, OUTPUTS: parameters and globals of the function, by commas: x, *p, p[0:n], s->field, s->{a,b}, return\n"
     "-p FOLDER: flags from the compile_commands.json there. More: man wengert-convert\n";
 
@@ -26,6 +28,36 @@ typedef struct options {
 static int misused(const char *what) {
     fprintf(stderr, "wengert-convert: %s\n%s", what, usage);
     return 2;
+}
+
+/* What comments of the files say, and the command does not: of the function that it names, or of the only one. */
+static bool take_annotations(options *o) {
+    list all = {NULL, 0, 0};
+    const annotation *chosen = NULL;
+    for (size_t i = 0; i < o->files.n; i++) annotations_in(o->files.at[i], &all);
+    for (size_t i = 0; i < all.n; i++) {
+        const annotation *const a = all.at[i];
+        for (size_t k = 0; a->function == NULL && k < a->passive.n; k++)
+            push(&o->passive, a->passive.at[k]);
+        if (a->function == NULL || (o->function != NULL && !same(a->function, o->function)))
+            continue;
+        if (chosen != NULL && !same(a->function, chosen->function)) {
+            error_at(a->where,
+                     "wengert: this is the second function, '%s': say --function NAME",
+                     a->function);
+            return false;
+        }
+        if (chosen == NULL) chosen = a;
+    }
+    if (chosen == NULL) return errors_said() == 0;
+    o->function = chosen->function;
+    if (o->inputs == NULL) o->inputs = chosen->inputs;
+    if (o->outputs == NULL) o->outputs = chosen->outputs;
+    if (o->to == NULL) o->to = chosen->to;
+    for (size_t k = 0; k < chosen->passive.n; k++) push(&o->passive, chosen->passive.at[k]);
+    for (size_t k = 0; k < chosen->calls.n; k++) push(&o->calls, chosen->calls.at[k]);
+    o->accept_integers |= chosen->accept_integers;
+    return errors_said() == 0;
 }
 
 static int read_options(int argc, char **argv, options *o) {
@@ -64,11 +96,13 @@ static int read_options(int argc, char **argv, options *o) {
         else push(&o->files, argv[i]);
     }
     if (o->files.n == 0) return misused("no file is given");
+    if (!take_annotations(o)) return 1;
     if (o->function == NULL || o->inputs == NULL || o->outputs == NULL || o->out == NULL)
         return misused("--function, --with-respect-to, --of and -o are needed");
     if (o->to == NULL) o->to = "tape";
-    if (!same(o->to, "tape") && !same(o->to, "blocks") && !same(o->to, "adjoint"))
-        return misused(format("--to %s: tape, blocks or adjoint", o->to));
+    if (!same(o->to, "tape") && !same(o->to, "generic") && !same(o->to, "blocks") &&
+        !same(o->to, "adjoint"))
+        return misused(format("--to %s: tape, generic, blocks or adjoint", o->to));
     return 0;
 }
 
@@ -201,6 +235,7 @@ static analysis *analysed(const options *o, program *p) {
         if (d != NULL && !list_has(&a->accepted, d)) push(&a->accepted, d);
     }
     for (size_t i = 0; i < o->calls.n; i++) push(&a->calls, o->calls.at[i]);
+    mark_passive(a);
     const bool in = parse_selections(a, f, o->inputs, &a->inputs),
                out = parse_selections(a, f, o->outputs, &a->outputs);
     return in && out && analyse(a, f) ? a : NULL;
@@ -235,13 +270,52 @@ static const char *last_part(const char *name) {
     return slash != NULL ? slash + 1 : name;
 }
 
+static bool is_defined(const program *p, const char *name) {
+    for (size_t i = 0; i < p->files.n; i++) {
+        const file *const f = p->files.at[i];
+        for (size_t k = 0; !f->of_system && k < f->tokens.n; k++) {
+            const token *const t = &f->tokens.at[k];
+            if (t->kind != TOKEN_DIRECTIVE) continue;
+            const tokens words = lex(f->text + t->begin + 1, t->end - t->begin - 1);
+            const char *const line = f->text + t->begin + 1;
+            if (words.n > 1 && token_is(line, &words.at[0], "define") &&
+                token_is(line, &words.at[1], name))
+                return true;
+        }
+    }
+    return false;
+}
+
+/* What is written behind a source, with fields in it whose names that may have made macros of: s->q, where q stands for
+ * s->q. These are undone first, for nothing of the source follows. */
+static const char *behind_macros(const program *p, const char *s) {
+    const tokens t = lex(s, strlen(s));
+    list done = {NULL, 0, 0};
+    text to = {NULL, 0, 0};
+    for (size_t i = 1; i < t.n; i++) {
+        if (t.at[i].kind != TOKEN_WORD ||
+            !(token_is(s, &t.at[i - 1], "->") || token_is(s, &t.at[i - 1], ".")))
+            continue;
+        const char *const name = copy_text(s + t.at[i].begin, t.at[i].end - t.at[i].begin);
+        bool known = false;
+        for (size_t k = 0; k < done.n && !known; k++) known = same(done.at[k], name);
+        if (known) continue;
+        push(&done, (void *)name);
+        if (is_defined(p, name)) putf(&to, "#undef %s\n", name);
+    }
+    return to.n == 0 ? s : format("\n%s%s", text_of(&to), s);
+}
+
 static bool write_all(const options *o, analysis *a) {
-    writer w = {.a = a, .tape = uses_word(a->program, "tape") ? "wg_t" : "tape",
+    writer w = {.a = a,
+                .tape = uses_word(a->program, "tape") ? "wg_t" : "tape",
+                .generic = same(o->to, "generic"),
                 .blocks = same(o->to, "blocks")};
     const char *const header = beside(o->out, ".h");
     output out = {.source = o->out, .header = last_part(header), .alone = o->files.n == 1};
+    const char *const declarations = callback_declaration(&w);
     bool good = true;
-    for (size_t i = 0; i < a->program->files.n; i++) {
+    for (size_t i = 0; i < a->program->files.n && errors_said() == 0; i++) {
         const file *const f = a->program->files.at[i];
         if (!f->given || !is_converted(&w, f)) continue;
         const bool first = a->root->function->file == f;
@@ -252,15 +326,18 @@ static bool write_all(const options *o, analysis *a) {
                                ? copy_text(o->out, (size_t)(strrchr(o->out, '/') - o->out))
                                : ".",
                            beside(last_part(f->name), ""));
-        const char *const body = write_file(&w, f, &out);
-        const char *const s =
-            format("%s from %s. Do not edit: convert again. */\n%s%s", written,
-                   last_part(f->name), without_plain(body),
-                   first ? callback_definition(&w) : write_begin(&w, f, &(list){NULL, 0, 0}));
+        const char *const in = last_part(name), *const body = write_file(&w, f, in, &out);
+        const char *const s = format(
+            "%s from %s. Do not edit: convert again. */\n%s", written, last_part(f->name),
+            in_rounds(&w, in,
+                      format("%s%s", without_plain(body),
+                             first ? behind_macros(a->program, callback_definition(&w, in))
+                                   : write_begin(&w, f, &(list){NULL, 0, 0}))));
         if (errors_said() != 0) return false;
         good &= write_text(name, s);
     }
-    return good && write_text(header, write_header(&w, &out, callback_declaration(&w)));
+    return good && errors_said() == 0 &&
+           write_text(header, write_header(&w, &out, declarations));
 }
 
 /* One file, and its adjoint. */
@@ -269,11 +346,13 @@ static bool write_adjoint_of(const options *o, analysis *a) {
     const file *const f = a->root->function->file;
     const char *const header = beside(o->out, ".h");
     const output out = {.source = o->out, .header = last_part(header), .alone = true};
+    refuse_recorded(a);
     const char *const body = write_adjoint(&w, f, &out);
     if (errors_said() != 0) return false;
-    const char *const s = format(
-        "%s from %s. Do not edit: convert again. */\n%s\n#include <wengert.h>\n%s\n%s", written,
-        last_part(f->name), without_plain(body), vjp_declaration(&w), vjp_definition(&w));
+    const char *const s =
+        format("%s from %s. Do not edit: convert again. */\n%s\n#include <wengert.h>\n%s\n%s",
+               written, last_part(f->name), without_plain(body), vjp_declaration(&w),
+               behind_macros(a->program, vjp_definition(&w)));
     return errors_said() == 0 && write_text(o->out, s) &&
            write_text(header, write_header(&w, &out, vjp_header(&w)));
 }

@@ -3,6 +3,7 @@
  * behind the originals. The originals are weak: the file is linked in the place of its source, or
  * together with it. */
 #include <string.h>
+#include "convert/generic.h"
 #include "convert/output.h"
 
 static bool is_written(const version *v) { return v->touched && v->like == v; }
@@ -129,14 +130,14 @@ static bool is_weak(const decl *d) {
 }
 
 /* Functions, variables and types as they were. */
-static void write_original(const file *f, const group *g, text *to) {
+static const char *write_original(const file *f, const group *g) {
     bool weak = false;
     for (size_t i = 0; i < g->decls.n; i++) {
         const decl *const d = g->decls.at[i];
         weak |= (d->kind == DECL_FUNCTION ? d->body != NULL : d->kind == DECL_VARIABLE) &&
                 is_weak(d);
     }
-    putf(to, "%s%s", weak ? "__attribute__((weak)) " : "", slice(f, g->begin, g->end));
+    return format("%s%s", weak ? "__attribute__((weak)) " : "", slice(f, g->begin, g->end));
 }
 
 static bool has_name(const list *l, const char *name) {
@@ -319,7 +320,7 @@ static size_t includes_end(const file *f, const list *groups) {
     return end;
 }
 
-static const char *guard_of(const char *name) {
+const char *guard_of(const char *name) {
     text to = {NULL, 0, 0};
     for (const char *p = name; *p; p++) {
         const char c = *p >= 'a' && *p <= 'z' ? (char)(*p - 'a' + 'A') : *p;
@@ -351,7 +352,35 @@ bool is_converted(const writer *w, const file *f) {
     return false;
 }
 
-const char *write_file(writer *w, const file *f, const output *o) {
+/* As qsort, by halves that are merged: equal elements keep their order. Without memory, one after the other. */
+static const char sort_text[] =
+    "\n#ifndef WGC_SORT\n#define WGC_SORT\n/* qsort of variables; equal ones keep their order. */\n"
+    "typedef int wgc_order(wg_tape *tape, const void *a, const void *b);\n\n"
+    "static void wgc_insert(wg_tape *tape, char *at, size_t n, size_t size, wgc_order *order) {\n"
+    "    for (size_t i = 1; i < n; i++)\n"
+    "        for (size_t k = i; k != 0 && order(tape, at + (k - 1) * size, at + k * size) > 0; k--)\n"
+    "            for (size_t b = 0; b < size; b++) {\n"
+    "                const char c = at[k * size + b];\n"
+    "                at[k * size + b] = at[(k - 1) * size + b];\n"
+    "                at[(k - 1) * size + b] = c;\n            }\n}\n\n"
+    "static void wgc_merge(wg_tape *tape, char *at, size_t n, size_t size, wgc_order *order, char *room) {\n"
+    "    if (n < 2) return;\n"
+    "    const size_t half = n / 2;\n"
+    "    size_t i = 0, k = half, out = 0;\n"
+    "    wgc_merge(tape, at, half, size, order, room);\n"
+    "    wgc_merge(tape, at + half * size, n - half, size, order, room);\n"
+    "    while (i < half && k < n) {\n"
+    "        const int first = order(tape, at + i * size, at + k * size) <= 0;\n"
+    "        memcpy(room + out++ * size, at + (first ? i++ : k++) * size, size);\n    }\n"
+    "    memcpy(room + out * size, at + i * size, (half - i) * size);\n"
+    "    memcpy(at, room, (out + half - i) * size);\n}\n\n"
+    "__attribute__((unused)) static void wgc_sort(wg_tape *tape, void *at, size_t n, size_t size, wgc_order *order) {\n"
+    "    char *const room = n > 1 ? calloc(n, size) : NULL;\n"
+    "    if (room == NULL) wgc_insert(tape, at, n, size, order);\n"
+    "    else wgc_merge(tape, at, n, size, order, room);\n"
+    "    free(room);\n}\n#endif\n";
+
+const char *write_file(writer *w, const file *f, const char *in, const output *o) {
     const list groups = groups_of(f);
     text body = {NULL, 0, 0}, headers = {NULL, 0, 0};
     list declared = {NULL, 0, 0}, written = {NULL, 0, 0};
@@ -377,29 +406,31 @@ const char *write_file(writer *w, const file *f, const output *o) {
     const size_t after = includes_end(f, &groups);
     size_t at = includes_begin(f) <= after ? includes_begin(f) : after;
     bool opened = false;
-    put_n(&body, f->text, at);
-    put(&body,
-        "#include <stddef.h>\n#include <stdint.h>\n#include <stdlib.h>\n#include <string.h>\n#include <wengert.h>\n");
+    put(&body, between(w, f, in, 0, at));
+    putf(
+        &body,
+        "#include <stddef.h>\n#include <stdint.h>\n#include <stdlib.h>\n#include <string.h>\n#include <%s.h>\n",
+        w->generic ? "wengert/generic" : "wengert");
     if (!f->has_math) without_math(f, &body);
     putf(&body, "extern unsigned long %s_run; /* counts recordings */\n", w->a->root->name);
     for (size_t i = 0; i <= groups.n; i++) {
         const group *const g = i < groups.n ? groups.at[i] : NULL;
         const size_t begin = g != NULL ? g->begin : f->n;
         if (!opened && begin >= after) {
-            if (after > at) put_n(&body, f->text + at, after - at);
+            if (after > at) put(&body, between(w, f, in, at, after));
             if (at < after) at = after;
-            putf(&body, "\n#define %s_SOURCE\n#include \"%s\"\n%s", guard_of(o->header),
-                 o->header, text_of(&headers));
+            putf(&body, "\n#define %s_SOURCE\n#include \"%s\"\n%s%s", guard_of(o->header),
+                 o->header, w->sorts ? sort_text : "", text_of(&headers));
             opened = true;
         }
-        if (begin > at) put_n(&body, f->text + at, begin - at);
+        if (begin > at) put(&body, between(w, f, in, at, begin));
         if (g == NULL) break;
         at = g->end;
         const decl *const d = g->decls.at[0];
         const bool definition = d->kind == DECL_FUNCTION && !d->redeclared && d->body != NULL;
         if (definition && versions[i].n != 0) declare_for(w, d, o, &declared, &body);
         else if (versions[i].n != 0) declare_called(w, w->a->outside, o, &declared, &body);
-        write_original(f, g, &body);
+        put_once(&body, w, in, write_original(f, g), f->text[g->end] == '\n');
         if (types_hold(w, f, g)) putf(&body, "\n%s", write_record(w, f, g->begin, g->end));
         if (versions[i].n != 0)
             putf(&body, "%s%s", definition ? "\n\n" : "", text_of(&versions[i]));
@@ -424,6 +455,7 @@ const char *write_header(writer *w, const output *o, const char *declarations) {
         while (*p == ' ' || *p == '\t') p++;
         if (starts_with(p, "include") && strchr(p, '"') != NULL) putf(&to, "%s\n", s);
     }
-    putf(&to, "#endif\n#include <wengert.h>\n\n%s\n#endif\n", declarations);
+    putf(&to, "#endif\n#include <%s.h>\n\n%s\n#endif\n",
+         w->generic ? "wengert/generic" : "wengert", declarations);
     return text_of(&to);
 }

@@ -11,15 +11,16 @@ typedef struct output {
     bool alone;                  /* one file was given: functions within it are static */
 } output;
 
-/* The text of file f, with what it has of functions, types and variables as they were, and converted. */
-const char *write_file(writer *w, const file *f, const output *o);
+/* The text of file f, as file `in`, with what it has of functions, types and variables as they were, and converted. */
+const char *write_file(writer *w, const file *f, const char *in, const output *o);
+const char *guard_of(const char *name); /* in capitals, as include guards are */
 bool is_converted(const writer *w, const file *f);
 const char *write_header(writer *w, const output *o, const char *declarations);
 /* A declaration of `name` with that type. */
 const char *declared_as(const type *t, const char *name);
 /* The callback, and the arguments that it takes; declared in the header. */
 const char *callback_declaration(writer *w);
-const char *callback_definition(writer *w);
+const char *callback_definition(writer *w, const char *in);
 /* A function that gives the globals of file f that hold variables the values of the originals, and what
  * it needs that is not in `done`; "" where there are none. */
 const char *write_begin(writer *w, const file *f, list *done);

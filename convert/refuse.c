@@ -71,7 +71,26 @@ static bool in_function(const analysis *a, const decl *d) {
     return false;
 }
 
+/* What is said to be passive is no input or output, and no memory of something else. */
+static void check_passive(const analysis *a) {
+    for (size_t i = 0; i < a->passive.n; i++) {
+        cell *const c = real_cell(a->passive.at[i]);
+        const decl *const d = c->passive;
+        if (c->forced)
+            error_at(
+                place_in(d->file, d->at),
+                "'%s' is said to be passive, and is an input or output or a parameter of a function with variables that is called through a pointer",
+                d->name);
+        else if (c->open != NULL)
+            error_at(
+                place_in(d->file, d->at),
+                "'%s' is said to be passive, and may be the same memory as '%s', which is not",
+                d->name, c->open->name);
+    }
+}
+
 void refuse_uses(analysis *a) {
+    check_passive(a);
     for (size_t i = 0; i < a->never.n; i++) {
         const remark *const r = a->never.at[i];
         if (r->v->touched) error_at(place_of(r->n), "'%s': %s", source(r->n), r->what);
@@ -94,9 +113,7 @@ void refuse_uses(analysis *a) {
             const node *const arg = r->n->child[k];
             cell *const c = node_cell(r->v, arg);
             if (c == NULL) continue;
-            /* what sorts numbers moves them within their memory */
-            const bool sorts = same(source(bare(r->n->child[0])), "qsort");
-            if ((sorts || !leads_to_varied(a, c)) && !holds_variables(c)) continue;
+            if (!leads_to_varied(a, c) && !holds_variables(c)) continue;
             error_at(
                 place_of(r->n),
                 "'%s' gets '%s', which depends on the inputs, and %s: give the file that defines it, register "
@@ -143,9 +160,26 @@ void refuse_uses(analysis *a) {
                 "structure '%s' holds variables and is defined in a function: define it before that",
                 r->tagged ? r->name : "(no name)");
         else if (r->is_union)
-            error_at(place_in(r->definition->file, r->definition->begin),
-                     "a field of union '%s' depends on the inputs: write a structure", r->name);
+            error_at(
+                place_in(r->definition->file, r->definition->begin),
+                "a field of union '%s' depends on the inputs: write a structure, or say --accept-integers if "
+                "its bits are meant and the derivative through them is to be 0",
+                r->name);
         else if (r->of_system)
             error_at(r->name, "a structure of the system would have to hold variables");
+    }
+}
+
+void refuse_recorded(const analysis *a) {
+    for (size_t i = 0; i < a->recorded.n; i++) {
+        const remark *const r = a->recorded.at[i];
+        bool holds = false;
+        for (size_t k = 1; k < r->n->children; k++) {
+            cell *const c = node_cell(r->v, r->n->child[k]);
+            holds |= c != NULL && holds_variables(c);
+        }
+        if (r->v->touched && holds)
+            error_at(place_of(r->n), "'%s' cannot be turned round: %s, which --to tape can",
+                     source(r->n), r->what);
     }
 }

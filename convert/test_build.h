@@ -29,9 +29,12 @@ enum { MOST_INPUTS = 16, MOST_OUTPUTS = 16, COMMAND_BYTES = 8192, NAME_BYTES = 2
  * adjoint a function for the transposed product. */
 typedef struct mode {
     const char *name, *options;
-    bool records;
+    bool records, three_types;
 } mode;
-static const mode modes[] = {{"tape", "", true}, {"blocks", "--to blocks", true}, {"adjoint", "--to adjoint", false}};
+static const mode modes[] = {{"tape", "", true, false},
+                             {"generic", "--to generic", true, true},
+                             {"blocks", "--to blocks", true, false},
+                             {"adjoint", "--to adjoint", false, false}};
 enum { MODES = sizeof modes / sizeof *modes };
 
 static char scratch[SCRATCH_BYTES], here[1024];
@@ -40,7 +43,10 @@ static char scratch[SCRATCH_BYTES], here[1024];
  * with may not give back what it obtains at its start. */
 static inline int open_scratch(void **state) {
     (void)state;
-    return wg_status_text(WG_OK) == NULL || getcwd(here, sizeof here) == NULL || scratch_make(scratch) != 0 ? -1 : 0;
+    return wg_status_text(WG_OK) == NULL || getcwd(here, sizeof here) == NULL ||
+                   scratch_make(scratch) != 0
+               ? -1
+               : 0;
 }
 static inline int close_scratch(void **state) {
     (void)state;
@@ -169,6 +175,16 @@ static inline void put_rows(FILE *to, const char *function, size_t n, const char
         "        if (%s_wg_vjp(%zu, %s, %zu, y, w, into[j / %zu] + row * %zu, &data) != WG_OK) return \"vjp\";\n        w[row] = 0;\n"
         "    }\n    return NULL;\n}\n",
         m, m, m, function, n, x, m, m, n);
+}
+
+/* The statement that gives the derivatives of a recording, with arguments that are called `data`. */
+static inline void put_recorded(FILE *to, const mode *how, const char *function, size_t n,
+                                const char *x, size_t m) {
+    fprintf(to, "    return %s(%s_wg_callback",
+            how->three_types ? "wgt_of_three_types" : "wgt_derivatives", function);
+    if (how->three_types)
+        fprintf(to, "_real, %s_wg_callback_double, %s_wg_callback_dual", function, function);
+    fprintf(to, ", &data, %zu, %s, %zu, y, jacobian, reverse, forward);\n}\n", n, x, m);
 }
 
 /* The function that a library has under this name. */

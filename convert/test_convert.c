@@ -10,6 +10,7 @@
  *     call: STATEMENTS             of the original, from in[] to out[]
  *     arguments: .x = in           what the callback's arguments are
  *     adjoint: refused             what --to adjoint answers; `rounds`: floats stay floats there
+ *     generic: refused             what --to generic answers
  *     rounds: yes                  floats round the original's values, which are compared in double
  * A NAME.expected beside it is what the converter writes, line for line: WRITE=1 writes all those that
  * are there anew. Names of files as arguments: only these. KEEP=1 keeps what was made. */
@@ -21,7 +22,7 @@ enum { MOST_CASES = 128 };
 
 typedef struct construct {
     char name[64], title[192];
-    char options[512], files[256], given[1024], call[1024], arguments[1024], rounds[8], adjoint[16];
+    char options[512], files[256], given[1024], call[1024], arguments[1024], rounds[8], adjoint[16], generic[16];
     double x[MOST_INPUTS];
     size_t n, m;
 } construct;
@@ -39,6 +40,7 @@ static void read_construct(construct *c, const char *path) {
                 {"call", c->call, sizeof c->call},
                 {"arguments", c->arguments, sizeof c->arguments},
                 {"adjoint", c->adjoint, sizeof c->adjoint},
+                {"generic", c->generic, sizeof c->generic},
                 {"rounds", c->rounds, sizeof c->rounds},
                 {"inputs", inputs, sizeof inputs},
                 {"outputs", outputs, sizeof outputs}};
@@ -136,12 +138,15 @@ static void *converted_by(const construct *c, const mode *how) {
     char function[64] = "";
     (void)sscanf(strstr(c->options, "--function"), "--function %63s", function);
     char files[1024], options[2048];
-    const bool refused = !how->records && strncmp(c->adjoint, "refused", 7) == 0;
+    const char *const answer = !how->records      ? c->adjoint
+                               : how->three_types ? c->generic
+                                                  : "";
+    const bool refused = strncmp(answer, "refused", 7) == 0;
     must_run("%s%s/wengert-convert %s test/convert/%s.c %s %s -o %s/%s_wg.c -- -std=gnu11",
              refused ? "! " : "", setting("B", "."), how->options, c->name,
              words(files, sizeof files, c->files, "test/convert/", ".c "),
              words(options, sizeof options, c->options, "'", "' "), scratch, c->name);
-    if (!how->records && *c->adjoint) return NULL;
+    if (*answer) return NULL;
     must_run(
         "%s -std=gnu11 -Wall -Wextra -Werror -fsyntax-only -I%s/include -Itest/convert -x c %s/%s_wg.h",
         compiler(), here, scratch, c->name);
@@ -159,10 +164,7 @@ static void *converted_by(const construct *c, const mode *how) {
         "    %s_wg_arguments data = {%s};\n",
         MOST_INPUTS, c->n, c->given, function, *c->arguments ? c->arguments : "0");
     if (how->records)
-        fprintf(
-            to,
-            "    return wgt_derivatives(%s_wg_callback, &data, %zu, wgt_from, %zu, y, jacobian, reverse, forward);\n}\n",
-            function, c->n, c->m);
+        put_recorded(to, how, function, c->n, "wgt_from", c->m);
     else put_rows(to, function, c->n, "wgt_from", c->m);
     (void)fclose(to);
     print_into(folder, sizeof folder, " %s/", scratch);

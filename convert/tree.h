@@ -92,6 +92,7 @@ struct decl {
     file *file;            /* of the definition, or of the first declaration */
     size_t begin, end, at; /* of the definition; where its name is */
     bool is_static, is_extern, is_global, defined, of_system, is_inline, redeclared;
+    bool passive;            /* said to be, in a comment */
     bool is_bits;            /* a field of some bits */
     node *init;              /* of a variable */
     node *body;              /* of a function */

@@ -10,6 +10,8 @@ typedef struct writer {
     analysis *a;
     version *v;       /* that is written; NULL: what is outside of functions */
     const char *tape; /* the name of the tape */
+    bool sorts;       /* qsort of variables was written */
+    bool generic;     /* for three types */
     bool bytes; /* sizes of numbers are those of variables: in what asks for memory of them */
     list typedefs; /* decl: those of which there has to be one with variables */
     bool blocks;   /* regions become statements of their inputs */

@@ -30,9 +30,11 @@
 #include <wengert/solve.h>
 #include <wengert/spectral.h>
 #include <wengert/statistics.h>
+#include <wengert/batch.h>
 #include <wengert/operand.h>
 #include <wengert/implicit.h>
 #include <wengert/matrix_drivers.h>
+#include <wengert/krylov.h>
 
 /* Functions: recordings as values, their derivatives, calls, maps and loops. */
 #include <wengert/threads.h>

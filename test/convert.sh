@@ -83,6 +83,15 @@ sed -n '/^wg_real energy_wg/,/^}/p' "$dir/doc/spring_wg.c" | diff -u "$dir/doc/s
 $CC -Wall -Wextra -Werror -Iinclude -o "$dir/doc/a.out" "$dir/doc/use.c" "$dir/doc/spring_wg.c" "$B/libwengert.a" $LDFLAGS $CFLAGS $MATH_LIBS -ldl -lm &&
     "$dir/doc/a.out" | diff -u "$dir/doc/expected" - >&2 || complain 'the example of doc/CONVERT.md prints something else'
 
+# The same for three types.
+block 'the run:' '    0.7856' >"$dir/doc/dual.c"
+sed -n '/^    0.7856: /s/^    //p' doc/CONVERT.md >"$dir/doc/expected"
+answers 'three types of doc/CONVERT.md' 0 '' -- "$dir/doc/spring.c" --to generic --function energy --with-respect-to 'x[0:n]' --of return -o "$dir/doc/spring_wg.c"
+$CC -Wall -Wextra -Werror -Iinclude -o "$dir/doc/a.out" "$dir/doc/dual.c" "$dir/doc/spring_wg.c" "$B/libwengert.a" $LDFLAGS $CFLAGS $MATH_LIBS -ldl -lm &&
+    "$dir/doc/a.out" | diff -u "$dir/doc/expected" - >&2 || complain 'three types of doc/CONVERT.md print something else'
+$CC -Iinclude $CFLAGS -c -o "$dir/doc/spring_wg.o" "$dir/doc/spring_wg.c"
+if $CC -DWG_DUAL_WIDTH=2 -Iinclude -o "$dir/doc/a.out" "$dir/doc/dual.c" "$dir/doc/spring_wg.o" "$B/libwengert.a" $LDFLAGS $CFLAGS $MATH_LIBS -ldl -lm 2>/dev/null; then complain 'duals of two widths are linked'; fi
+
 # A build by make, with wengert-cc in the place of the compiler: two files, one of which is converted, into
 # a folder of its own, with dependencies.
 mkdir "$dir/bin" "$dir/src"

@@ -62,7 +62,7 @@ WG_API wg_mat wg_gemm_real(wg_tape *t, char ta, char tb, wg_real alpha, wg_mat a
 
 /* wg_gemm_batch - alpha op(A_i) op(B_i) for `count` matrices side by side: A is [A_0 A_1 ...].
  * Shapes:  op(A_i) m-by-k, op(B_i) k-by-n; the result m-by-(n count); count >= 1. One A for all
- * B_i is wg_matmul(t, A, [B_0 B_1 ...]). */
+ * B_i is wg_matmul(t, A, [B_0 B_1 ...]). More of batches: solve.h, batch.h. */
 WG_API wg_mat wg_gemm_batch(wg_tape *t, size_t count, char ta, char tb, double alpha, wg_mat a,
                             wg_mat b);
 

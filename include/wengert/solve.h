@@ -6,7 +6,8 @@
  * read, the other has gradient 0, as has the diagonal with diag 'U'.
  *
  * Flags are one letter, as in BLAS: side 'L' 'R', uplo 'L' 'U', trans 'N' 'T', diag 'N' 'U'.
- * Batches (_batch): `count` matrices stand side by side in one.
+ * Batches (_batch): `count` matrices stand side by side in one. Of several, a member with a NaN
+ * touches no other, and is not refused. More of them are in batch.h.
  *
  * Letters: X_ is the adjoint of X. "LU": dgetrf, partial pivoting. Every operation refuses with
  * WG_ESHAPE, WG_EARG (a flag), WG_ENOMEM, WG_ESTALE as wg_apply does; Errors below names the

@@ -180,6 +180,7 @@ typedef struct wgi_core {
     /* other tapes that this recording works on, NULL once they are freed; and whose of these it is */
     struct wgi_core *guest[WGI_GUESTS], *host;
     int guests;
+    int reaches; /* as a guest: may its steps reach beyond it? */
     pthread_t owner; /* looked at with WG_CHECKED */
     uint64_t identity, generation;
     uint64_t stamps; /* how many stamps generations and branches have been given so far */
@@ -399,8 +400,8 @@ void *wgi_buffer_take(wgi_core *c, int high, size_t least, size_t wanted, size_t
  * free. */
 size_t wgi_buffer_extend(wgi_core *c, const char *end, size_t least, size_t wanted);
 void wgi_buffer_give(wgi_core *c, void *p, size_t bytes);
-/* Is no hole half as large as the buffer? Then what the next recording needs may not fit between what the
- * last one has left, and a reset takes all of it back. Not where there is no buffer. */
+/* Is no hole as large as seven eighths of the buffer? Then what the next recording needs may not fit between
+ * what the last one has left, and a reset takes all of it back. Not where there is no buffer. */
 int wgi_buffer_is_crowded(const wgi_core *c);
 
 /* ---- progress.c -------------------------------------------------------------------------- */

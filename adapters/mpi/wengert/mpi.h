@@ -21,7 +21,9 @@
  * to sweep. What would be put or got is sent and received.
  *
  * Second derivatives but wg_mpi_hvp, functions, sparsity patterns, preaccumulation of what communicates are
- * refused by name, and so is what communicates in a step of wg_checkpoint or an equation of wg_implicit.
+ * refused by name, and so is what communicates in an equation of wg_implicit, or in a step of wg_checkpoint
+ * whose region has not WG_REGION_ALWAYS: with it all ranks call wg_checkpoint with as many steps, regions
+ * and stored states, and what a step communicates is repeated in that order.
  *
  * Arrays x are read before y is written: they may be the same. A wg_mat is sent as its elements,
  * column after column; views, strided and transposed ones too. Numbers of one call: at most

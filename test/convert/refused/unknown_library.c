@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* options: --function f --with-respect-to x --of return
- * says: refused/unknown_library.c:11: error: 'qsort' gets 'a'
+ * says: refused/unknown_library.c:12: error: 'bsearch' gets '&x'
  */
 #include <stdlib.h>
 
@@ -8,6 +8,6 @@ static int order(const void *a, const void *b) { return *(const double *)a < *(c
 
 double f(double x) {
     double a[3] = {x, 2, x * x};
-    qsort(a, 3, sizeof *a, order);
-    return a[0];
+    const double y = x * x;
+    return *(double *)bsearch(&x, a, 3, sizeof *a, order) * y;
 }
