@@ -98,7 +98,13 @@ static uses uses_of(const chain *c, int v) {
     return u;
 }
 
-static void eliminate(chain *c, chain_text *x, int v) {
+/* What elimination adds in edges, of each vertex; as it was before the last one, where that is not `known`. */
+typedef struct costs {
+    long *more;
+    bool *known;
+} costs;
+
+static void eliminate(chain *c, chain_text *x, int v, const costs *of) {
     vertex *const p = &c->at[v];
     for (size_t s = (size_t)v + 1; s < c->n; s++) {
         vertex *const q = &c->at[s];
@@ -110,7 +116,10 @@ static void eliminate(chain *c, chain_text *x, int v) {
             const edge between = product(x, &outer, &p->in[i]);
             chain_edge(c, x, (int)s, between);
         }
+        of->known[s] = false;
+        for (size_t i = 0; i < q->n; i++) of->known[q->in[i].from] = false;
     }
+    for (size_t i = 0; i < p->n; i++) of->known[p->in[i].from] = false;
     p->gone = true;
 }
 
@@ -130,20 +139,24 @@ static void drop_unused(chain *c) {
 }
 
 void chain_eliminate(chain *c, chain_text *x, bool all) {
+    const costs of = {arena_get((c->n + 1) * sizeof *of.more), arena_get((c->n + 1) * sizeof *of.known)};
     drop_unused(c);
     for (;;) {
         int best = NO_VERTEX;
         long least = 0;
         for (size_t v = 0; v < c->n; v++) {
             if (!is_between(&c->at[v])) continue;
-            const uses u = uses_of(c, (int)v);
-            const long more = (long)u.fresh - (long)(u.n + c->at[v].n);
+            if (!of.known[v]) {
+                const uses u = uses_of(c, (int)v);
+                of.more[v] = (long)u.fresh - (long)(u.n + c->at[v].n);
+                of.known[v] = true;
+            }
             /* of alike ones the last, as in reverse */
-            if (best == NO_VERTEX || more <= least) best = (int)v, least = more;
+            if (best == NO_VERTEX || of.more[v] <= least) best = (int)v, least = of.more[v];
         }
         if (best == NO_VERTEX) return;
         /* a variable of its own costs as much as an operand, and its slot */
-        if (all || least <= 1) eliminate(c, x, best);
+        if (all || least <= 1) eliminate(c, x, best, &of);
         else c->at[best].kept = true;
     }
 }

@@ -324,10 +324,14 @@ static const char *write_binary_number(writer *w, const node *n) {
     const char *const compares = comparison(n->op);
     if (compares != NULL && w->region == NULL && (is_active(w, x) || is_active(w, y)))
         return format("%s(%s, %s, %s)", compares, w->tape, compared(w, x), compared(w, y));
-    if (same(n->op, "&&") || same(n->op, "||"))
+    if (same(n->op, "&&") || same(n->op, "||")) {
+        const char *const first = write_condition(w, x);
+        region_perhaps(w->region, 1);
+        const char *const second = write_condition(w, y);
+        region_perhaps(w->region, -1);
         return replaced(n->file, n->begin, n->end, 2,
-                        (part[]){{x->begin, x->end, write_condition(w, x)},
-                                 {y->begin, y->end, write_condition(w, y)}});
+                        (part[]){{x->begin, x->end, first}, {y->begin, y->end, second}});
+    }
     return with_children(w, n);
 }
 
@@ -338,10 +342,13 @@ const char *write_condition(writer *w, const node *n) {
 
 static const char *write_choice_number(writer *w, const node *n) {
     part p[3];
-    for (size_t i = 0; i < n->children; i++)
+    for (size_t i = 0; i < n->children; i++) {
+        region_perhaps(w->region, i != 0);
         p[i] = (part){n->child[i]->begin, n->child[i]->end,
                       i == 0 && n->children == 3 ? write_condition(w, n->child[i])
                                                  : write_number(w, n->child[i])};
+        region_perhaps(w->region, -(i != 0));
+    }
     return replaced(n->file, n->begin, n->end, n->children, p);
 }
 

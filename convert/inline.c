@@ -5,7 +5,7 @@
 #include "convert/output.h"
 #include "convert/region.h"
 
-enum { MOST_DEPTH = 6, MOST_EDGES = 40, MOST_NODES = 600 };
+enum { MOST_DEPTH = 6, MOST_EDGES = 64, MOST_NODES = 600 };
 
 /* ---- branches ---------------------------------------------------------------------------- */
 
@@ -16,7 +16,14 @@ typedef struct way {
     place *at;
     size_t n;
     number result;
+    bool returned;
 } way;
+
+/* What follows a branch in a function that is run here, up to its end. */
+typedef struct rest {
+    const node *block;
+    size_t from;
+} rest;
 
 static place *copied(const place *at, size_t n) {
     place *const to = arena_get((n + 1) * sizeof *to);
@@ -25,7 +32,7 @@ static place *copied(const place *at, size_t n) {
 }
 
 /* Runs a way, a statement or an expression, on the places as they are now. */
-static bool run_way(region *r, const node *n, bool expression, const place *at, size_t count, way *to) {
+static bool run_way(region *r, const node *n, bool expression, const rest *behind, const place *at, size_t count, way *to) {
     const text before = r->x.to;
     const char *const indent = r->x.indent;
     r->x.to = (text){NULL, 0, 0};
@@ -34,7 +41,16 @@ static bool run_way(region *r, const node *n, bool expression, const place *at, 
     r->level = &to->level, r->depth++;
     r->at = copied(at, count), r->n = r->room = count;
     if (n != NULL && expression) to->result = number_of(r, n);
-    else if (n != NULL && !run_statement(r, n)) r->failed = true;
+    else if (n != NULL && behind != NULL && n->kind == NODE_IF && has_jump(n)) { /* else if */
+        r->frame->depth++;
+        if (!run_early_return(r, n, behind->block, behind->from)) r->failed = true;
+        r->frame->depth--;
+    } else if (n != NULL && !run_statement(r, n)) r->failed = true;
+    if (behind != NULL) {
+        if (!r->failed && !r->frame->returned && !run_statements(r, behind->block, behind->from)) r->failed = true;
+        to->returned = r->frame->returned, to->result = r->frame->result;
+        r->frame->returned = false, r->frame->result = (number){NULL, NO_VERTEX, 0};
+    }
     to->at = r->at, to->n = r->n;
     to->to = r->x.to;
     r->x.to = before, r->x.indent = indent;
@@ -134,29 +150,24 @@ static bool left_alone(region *r, const place *p, merged *m, size_t k, bool decl
     return !r->failed;
 }
 
-static bool declares(const node *n, const decl *d) {
-    if (n == NULL) return false;
-    if (n->kind == NODE_DECLARE && list_has(&n->decls, d)) return true;
-    for (size_t i = 0; i < n->children; i++)
-        if (declares(n->child[i], d)) return true;
-    return false;
-}
-
 static bool condition_of(region *r, const node *n, const char **s) {
     if (!stands_as_it_is(r, n)) return false;
     *s = write_number(r->w, n);
+    forget_assigned(r, n);
     return !r->failed;
 }
 
 /* Runs both ways and puts what they have assigned to together; the result of expressions in *result. */
-static bool run_both(region *r, const node *cond, const node *yes, const node *no, number *result) {
+static bool run_both(region *r, const node *cond, const node *yes, const node *no, const rest *behind, number *result) {
     const char *test;
     if (r->depth >= MOST_DEPTH || !condition_of(r, cond, &test)) return false;
     place *const at = r->at;
     size_t count = r->n;
     way ways[2] = {{.n = 0}, {.n = 0}};
-    if (!run_way(r, yes, result != NULL, at, count, &ways[0])) return false;
-    if (!run_way(r, no, result != NULL, at, count, &ways[1])) return false;
+    const bool expression = result != NULL && behind == NULL;
+    if (!run_way(r, yes, expression, behind, at, count, &ways[0])) return false;
+    if (!run_way(r, no, expression, behind, at, count, &ways[1])) return false;
+    if (behind != NULL && result != NULL && !(ways[0].returned && ways[1].returned)) return false;
     r->at = copied(at, count), r->n = r->room = count;
     list keys = {NULL, 0, 0};
     for (size_t k = 0; k < 2; k++)
@@ -175,10 +186,15 @@ static bool run_both(region *r, const node *cond, const node *yes, const node *n
         merged *const m = &all[n++];
         m->p = *(place *)keys.at[i];
         const place *const old = place_in_way(at, count, m->p.key);
-        const bool declared = m->p.d != NULL && old == NULL && list_has(&r->declared, m->p.d);
+        const bool declared = m->p.d != NULL && old == NULL && is_declared_here(r, m->p.d);
         /* what is of one way only is gone behind it */
-        const bool own = old == NULL && m->p.local && m->p.d == NULL;
-        const bool inner = old == NULL && m->p.d != NULL && !declared && (declares(yes, m->p.d) || declares(no, m->p.d));
+        bool own = old == NULL && *m->p.key == '@';
+        for (size_t k = 0, both = 0; own && k < 2; k++) {
+            const place *const p = place_in_way(ways[k].at, ways[k].n, m->p.key);
+            both += p != NULL && p->dirty;
+            own = both < 2;
+        }
+        const bool inner = old == NULL && m->p.d != NULL && !declared && ((yes != NULL && declared_in(yes, m->p.d)) || (no != NULL && declared_in(no, m->p.d)));
         if (own || inner) {
             n--;
             continue;
@@ -207,27 +223,37 @@ static bool run_both(region *r, const node *cond, const node *yes, const node *n
             *result = m->now;
             continue;
         }
-        place *now = (place *)place_in_way(r->at, r->n, m->p.key);
         m->p.now = m->now, m->p.dirty = true, m->p.stale = false;
-        if (now != NULL) *now = m->p;
-        else put_place(r, &m->p);
+        replace_place(r, &m->p);
     }
     return !r->failed;
 }
 
 bool run_choice(region *r, const node *n) {
-    return run_both(r, n->child[0], n->child[1], n->children > 2 ? n->child[2] : NULL, NULL);
+    return run_both(r, n->child[0], n->child[1], n->children > 2 ? n->child[2] : NULL, NULL, NULL);
+}
+
+bool run_early_return(region *r, const node *n, const node *block, size_t from) {
+    const rest behind = {block, from};
+    const version *const v = r->frame->v;
+    const bool gives = v->result != NULL && is_variable(v->result);
+    number x = {NULL, NO_VERTEX, 0};
+    if (!run_both(r, n->child[0], n->child[1], n->children > 2 ? n->child[2] : NULL, &behind, gives ? &x : NULL))
+        return false;
+    r->frame->returned = true;
+    r->frame->result = x;
+    return true;
 }
 
 number number_of_choice(region *r, const node *n) {
     number x;
-    if (n->children != 3 || !run_both(r, n->child[0], n->child[1], n->child[2], &x)) return fails(r);
+    if (n->children != 3 || !run_both(r, n->child[0], n->child[1], n->child[2], NULL, &x)) return fails(r);
     return x;
 }
 
 /* ---- calls ------------------------------------------------------------------------------- */
 
-static bool assigns_to(const node *n, const decl *d) {
+bool assigns_to(const node *n, const decl *d) {
     if (n == NULL) return false;
     const bool assigns = n->kind == NODE_ASSIGN || (n->kind == NODE_UNARY && n->op != NULL &&
                                                     (same(n->op, "++") || same(n->op, "--") || same(n->op, "&")));
@@ -279,7 +305,7 @@ number call_inline(region *r, const node *n) {
         if (f->v->function == v->function) return fails(r);
     if (deep > MOST_DEPTH) return fails(r);
     frame *const f = arena_get(sizeof *f), *const caller = r->frame;
-    *f = (frame){.v = v, .number = ++r->frames};
+    *f = (frame){.v = v, .number = ++r->frames, .depth = r->depth};
     for (size_t i = 0; i < v->function->parameters.n; i++)
         if (!bind(r, f, v->function->parameters.at[i], n->child[i + 1])) return fails(r);
     f->caller = caller;

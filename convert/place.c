@@ -101,6 +101,14 @@ static bool add_index(address *p, const char *symbol, long offset) {
     return true;
 }
 
+/* Is it of the region only: of a function that is run in it, or declared in a block of its own? */
+static bool is_own(const region *r, const decl *d) {
+    return d->owner != NULL && (r->frame->caller != NULL || list_has(&r->own, d));
+}
+static const char *own_key(const region *r, const decl *d) {
+    return format("@%u_%s_%u", r->frame->number, d->name, d->number);
+}
+
 /* The text of an object that is no number: a structure, an array. */
 static bool find_object(region *r, const node *n, const char **key, bool *object);
 
@@ -110,17 +118,19 @@ static bool element(const address *p, place *to) {
         to->key = p->object;
         to->root = NULL;
         to->object = p->array;
+        to->array = p->d;
         return true;
     }
     if (*p->text == '@' && p->symbol != NULL) return false;
     to->key = format("%s[%s]", p->text, index_text(p->symbol, p->offset));
     to->root = p->text, to->symbol = p->symbol, to->offset = p->offset, to->object = p->array;
+    to->array = p->d;
     return true;
 }
 
 bool find_pointer(region *r, const node *n, address *p) {
     n = bare(n);
-    *p = (address){NULL, NULL, NULL, 0, false};
+    *p = (address){.text = NULL};
     if (n->type == NULL) return false;
     switch (n->kind) {
     case NODE_NAME: {
@@ -129,9 +139,11 @@ bool find_pointer(region *r, const node *n, address *p) {
             *p = *b->pointer;
             return true;
         }
-        if (r->frame->caller != NULL && n->decl->owner != NULL) return false;
-        p->text = write_place(r->w, n);
         p->array = n->type->kind == TYPE_ARRAY;
+        if (r->frame->caller != NULL && n->decl->owner != NULL && (!p->array || n->decl->is_static)) return false;
+        p->text = is_own(r, n->decl) ? own_key(r, n->decl) : write_place(r->w, n);
+        if (p->array && n->decl->owner != NULL && n->decl->kind == DECL_VARIABLE && !n->decl->is_static)
+            p->d = n->decl;
         return true;
     }
     case NODE_INDEX:
@@ -174,9 +186,7 @@ static bool find_object(region *r, const node *n, const char **key, bool *object
         const binding *const b = bound(r, n->decl);
         if (b != NULL) return false;
         *object = true;
-        *key = n->decl->owner != NULL && r->frame->caller != NULL
-                   ? format("@%u_%s_%u", r->frame->number, n->decl->name, n->decl->number)
-                   : write_place(r->w, n);
+        *key = is_own(r, n->decl) ? own_key(r, n->decl) : write_place(r->w, n);
         return true;
     }
     case NODE_INDEX:
@@ -223,9 +233,9 @@ bool find_place(region *r, const node *n, place *p) {
         if (p->cell == NULL) p->cell = cell_of(r->w->a, r->w->v, d);
         if (p->cell == NULL || bound(r, d) != NULL) return false;
         p->object = true;
-        if (d->owner != NULL && r->frame->caller != NULL) {
+        if (is_own(r, d)) {
             if (d->is_static) return false;
-            p->key = format("@%u_%s_%u", r->frame->number, d->name, d->number);
+            p->key = own_key(r, d);
             p->local = true;
         } else {
             p->key = write_place(r->w, n);
@@ -294,37 +304,61 @@ static place *add_place(region *r, const place *p) {
     return &r->at[r->n++];
 }
 
+void region_perhaps(region *r, int by) {
+    if (r != NULL) r->perhaps += by;
+}
+
 number read_place(region *r, const place *p) {
     r->operands++;
     const place *const old = known_place(r, p->key);
     if (old != NULL) return old->stale || old->now.value == NULL ? fails(r) : here(r, old->now);
     if (*p->key == '@') return fails(r);
+    /* memory that is there only if something else is so */
+    if (r->perhaps != 0 && !p->local && !(p->object && p->symbol == NULL)) return fails(r);
     for (size_t i = 0; i < r->n; i++)
         if (r->at[i].dirty && may_overlap(&r->at[i], p)) return fails(r);
     place x = *p;
+    if (read_in_turn(r, p, &x.now)) {
+        x.loaded = true;
+        add_place(r, &x);
+        return x.now;
+    }
+    if (!load_before_turns(r, p)) return fails(r);
     const char *const name = chain_name(&r->x);
     level *outermost = r->level;
     while (outermost->outer != NULL) outermost = outermost->outer;
     const char *const at = p->d != NULL ? p->d->name : p->key;
-    if (r->depth == 0) putf(&r->x.to, "%sconst wg_real %s = %s;\n", r->x.indent, name, at);
+    if (r->depth == 0 && r->guarded != NULL)
+        putf(&r->x.to, "%swg_real %s = wg_constant(0);\n%sif (%s) %s = %s;\n", r->x.indent, name,
+             r->x.indent, r->guarded, name, at);
+    else if (r->depth == 0)
+        putf(&r->x.to, "%sconst wg_real %s = %s;\n", r->x.indent, name, at);
     else {
         putf(&r->before, "%swg_real %s = wg_constant(0);\n", r->indent, name);
-        putf(&r->x.to, "%s%s = %s;\n", r->x.indent, name, at);
+        putf(&r->x.to, "%s%s%s = %s;\n", r->x.indent,
+             r->guarded != NULL ? format("if (%s) ", r->guarded) : "", name, at);
     }
     x.now = (number){format("%s.value", name), 0, 0};
     x.now.vertex = chain_leaf(&outermost->chain, name, x.now.value, NO_VERTEX);
     r->vertices++;
     x.now = here(r, x.now);
+    x.loaded = true;
     add_place(r, &x);
     return x.now;
 }
-void put_place(region *r, const place *p) { add_place(r, p); }
+void replace_place(region *r, const place *p) {
+    place *const old = known_place(r, p->key);
+    const bool loaded = old != NULL && old->loaded;
+    if (old != NULL) *old = *p, old->loaded |= loaded;
+    else add_place(r, p);
+}
 
 void assign_place(region *r, place *p, number x) {
     for (size_t i = 0; i < r->n; i++)
         if (!same(r->at[i].key, p->key) && may_overlap(&r->at[i], p)) r->at[i].stale = true;
     place *old = known_place(r, p->key);
     if (old == NULL) old = add_place(r, p);
+    old->array = p->array;
     old->now = x;
     old->dirty = true, old->stale = false;
     old->order = ++r->order;

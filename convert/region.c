@@ -9,7 +9,7 @@
 /* A graph of more is left to the next region. */
 enum { MOST_VERTICES = 250 };
 
-static bool has_jump(const node *n) {
+bool has_jump(const node *n) {
     if (n == NULL || is_expression(n)) return false;
     if (n->kind == NODE_GOTO || n->kind == NODE_LABEL || n->kind == NODE_BREAK ||
         n->kind == NODE_CONTINUE || n->kind == NODE_RETURN || n->kind == NODE_SWITCH ||
@@ -54,11 +54,11 @@ bool stands_as_it_is(const region *r, const node *n) {
 }
 
 /* What was assigned to in n is another number now. */
-static void forget_targets(region *r, const node *n) {
+void forget_assigned(region *r, const node *n) {
     if (n == NULL) return;
     const bool assigns = n->kind == NODE_ASSIGN ||
                          (n->kind == NODE_UNARY && n->op != NULL && (same(n->op, "++") || same(n->op, "--")));
-    if (assigns) {
+    if (assigns && !is_active(r->w, n->child[0])) {
         const node *const to = bare(n->child[0]);
         if (to->kind == NODE_NAME) {
             const binding *const b = bound(r, to->decl);
@@ -73,14 +73,14 @@ static void forget_targets(region *r, const node *n) {
                            known_function(f->decl->name, NULL)->kind != KNOWN_NOTHING;
         if (!of_library) forget_memory(r);
     }
-    for (size_t i = 0; i < n->children; i++) forget_targets(r, n->child[i]);
+    for (size_t i = 0; i < n->children; i++) forget_assigned(r, n->child[i]);
 }
 
 static bool run_plain(region *r, const node *n) {
     if (!stands_as_it_is(r, n)) return false;
     const char *const s = write_statement(r->w, n);
     putf(&r->x.to, "%s%s;\n", r->x.indent, s);
-    forget_targets(r, n);
+    forget_assigned(r, n);
     return !r->failed;
 }
 
@@ -106,16 +106,29 @@ static bool declare_variable(region *r, const decl *d) {
     return true;
 }
 
-/* A whole number or number under a name of its own, so that it meets no other of its name. */
-static bool declare_number(region *r, const decl *d) {
+/* A whole number or number: under a name of its own, where it could meet another of its name. */
+static bool declare_number(region *r, const decl *d, bool outer) {
     const bool plain = d->type->kind == TYPE_WHOLE || d->type->kind == TYPE_REAL;
     if (!plain || (d->init != NULL && !stands_as_it_is(r, d->init))) return false;
     binding *const b = arena_get(sizeof *b);
-    *b = (binding){.d = d, .name = chain_name(&r->x)};
+    *b = (binding){.d = d, .name = outer ? d->name : chain_name(&r->x)};
     putf(&r->x.to, "%s%s", r->x.indent, declared_as(d->type, b->name));
     if (d->init != NULL) putf(&r->x.to, " = %s", write_number(r->w, d->init));
     put(&r->x.to, ";\n");
-    push(&r->frame->bindings, b);
+    if (!outer) push(&r->frame->bindings, b);
+    return !r->failed;
+}
+
+/* A pointer that is never another one: what it leads to has one name. */
+static bool name_pointer(region *r, const decl *d) {
+    cell *const c = cell_of(r->w->a, r->w->v, d);
+    if (d->type->kind != TYPE_POINTER || d->init == NULL || c == NULL || !holds_variables(c) ||
+        assigns_to(d->owner->body, d))
+        return true;
+    binding *const b = arena_get(sizeof *b);
+    address *const p = arena_get(sizeof *p);
+    *b = (binding){.d = d, .pointer = p};
+    if (find_pointer(r, d->init, p)) push(&r->frame->bindings, b);
     return !r->failed;
 }
 
@@ -127,29 +140,75 @@ static bool run_declaration(region *r, const node *n) {
         cell *const c = cell_of(r->w->a, r->w->v, d);
         if (d->is_static || d->kind != DECL_VARIABLE) return false;
         variables += is_variable_scalar(r, d);
-        if (outer && c != NULL && holds_variables(c) && !is_variable_scalar(r, d) && d->init != NULL)
+        if (outer && c != NULL && holds_variables(c) && !is_variable_scalar(r, d) && d->init != NULL &&
+            d->type->kind != TYPE_POINTER)
             return false;
     }
     if (outer && variables == 0) {
         if (!stands_as_it_is(r, n)) return false;
         const char *const s = write_declaration(r->w, n);
         putf(&r->x.to, "%s%s%s\n", r->x.indent, s, s[0] != 0 && s[strlen(s) - 1] == ';' ? "" : ";");
+        for (size_t i = 0; i < n->decls.n && !r->failed; i++)
+            if (!name_pointer(r, n->decls.at[i])) return false;
         return !r->failed;
     }
     for (size_t i = 0; i < n->decls.n; i++) {
         const decl *const d = n->decls.at[i];
         cell *const c = cell_of(r->w->a, r->w->v, d);
-        const bool array = d->type->kind == TYPE_ARRAY && d->init == NULL && r->frame->caller != NULL &&
-                           c != NULL && holds_variables(c);
-        if (array) continue; /* its elements are numbers of the region */
-        if (!(is_variable_scalar(r, d) ? declare_variable(r, d) : declare_number(r, d))) return false;
+        const bool whole = (d->type->kind == TYPE_ARRAY || d->type->kind == TYPE_RECORD) && d->init == NULL &&
+                           !outer && c != NULL && holds_variables(c);
+        if (whole) { /* its elements are numbers of the region */
+            push(&r->own, (void *)d);
+            continue;
+        }
+        if (d->type->kind == TYPE_POINTER && d->init != NULL && c != NULL && holds_variables(c) && !outer) {
+            if (!name_pointer(r, d) || bound(r, d) == NULL) return false;
+            continue;
+        }
+        if (!(is_variable_scalar(r, d) ? declare_variable(r, d) : declare_number(r, d, outer))) return false;
     }
     return true;
 }
 
 /* ---- statements -------------------------------------------------------------------------- */
 
-static bool run_unrolled(region *r, const node *n);
+static bool run_loop(region *r, const node *n);
+
+bool is_declared_here(const region *r, const decl *d) { return list_has(&r->declared, d); }
+bool declared_in(const node *n, const decl *d) {
+    if (n == NULL) return false;
+    if (n->kind == NODE_DECLARE && list_has(&n->decls, d)) return true;
+    for (size_t i = 0; i < n->children; i++)
+        if (declared_in(n->child[i], d)) return true;
+    return false;
+}
+
+/* Does it return, and jump nowhere else? */
+static bool only_returns(const node *n) {
+    if (n == NULL || is_expression(n) || n->kind == NODE_RETURN) return true;
+    if (n->kind == NODE_FOR || n->kind == NODE_WHILE || n->kind == NODE_DO) return !has_jump(n);
+    if (n->kind != NODE_BLOCK && n->kind != NODE_IF) return !has_jump(n);
+    for (size_t i = 0; i < n->children; i++)
+        if (!only_returns(n->child[i])) return false;
+    return true;
+}
+
+bool run_statements(region *r, const node *block, size_t from) {
+    for (size_t i = from; i < block->children; i++) {
+        const node *const c = block->child[i];
+        const bool early = c->kind == NODE_IF && r->frame->caller != NULL && has_jump(c) &&
+                           block == r->frame->v->function->body && only_returns(c) && r->depth == r->frame->depth;
+        if (early) {
+            r->frame->depth++;
+            const bool good = run_early_return(r, c, block, i + 1);
+            r->frame->depth--;
+            return good;
+        }
+        if (!run_statement(r, c)) return false;
+        if (r->frame->returned) return !r->failed;
+    }
+    return true;
+}
 
 bool run_statement(region *r, const node *n) {
     if (n == NULL || n->kind == NODE_EMPTY) return true;
@@ -171,17 +230,19 @@ bool run_statement(region *r, const node *n) {
     }
     switch (n->kind) {
     case NODE_BLOCK:
-        for (size_t i = 0; i < n->children; i++)
-            if (!run_statement(r, n->child[i]) || r->frame->returned) return r->frame->returned && !r->failed;
-        return true;
+        return run_statements(r, n, 0);
     case NODE_DECLARE:
         return run_declaration(r, n);
     case NODE_IF:
+        if (leaves_turns(r, n)) return run_break(r, n);
+        if (is_exit(r, n)) return run_exit(r, n);
         return !has_jump(n) && run_choice(r, n);
     case NODE_FOR:
-        return run_unrolled(r, n);
+    case NODE_WHILE:
+    case NODE_DO:
+        return run_loop(r, n);
     case NODE_RETURN:
-        if (r->depth != 0) return false;
+        if (r->depth != 0 && (r->frame->caller == NULL || r->depth != r->frame->depth)) return false;
         if (n->children != 0) {
             const version *const v = r->w->v;
             if (v->result == NULL || !is_variable(v->result)) return false;
@@ -242,116 +303,28 @@ static bool run_unrolled(region *r, const node *n) {
     return !r->failed;
 }
 
-/* ---- a region as a whole ----------------------------------------------------------------- */
-
-/* What it is as one statement less: restored where that cannot be a part of it. */
-typedef struct saved {
-    place *at;
-    size_t n, vertices, text, bindings, declared, records, all;
-    unsigned order;
-} saved;
-
-static saved save(const region *r) {
-    saved s = {arena_get((r->n + 1) * sizeof *s.at), r->n, r->level->chain.n, r->x.to.n,
-               r->frame->bindings.n, r->declared.n, r->records, r->vertices, r->order};
-    if (r->n != 0) memcpy(s.at, r->at, r->n * sizeof *s.at);
-    return s;
-}
-static void restore(region *r, frame *f, level *l, const saved *s) {
-    r->frame = f, r->level = l, r->depth = 0;
-    r->at = s->at, r->n = r->room = s->n;
-    l->chain.n = s->vertices;
-    r->x.to.n = s->text;
-    if (r->x.to.s != NULL) r->x.to.s[s->text] = 0;
-    f->bindings.n = s->bindings;
-    r->declared.n = s->declared;
-    r->records = s->records, r->vertices = s->all, r->order = s->order;
-    r->operands = 0;
-    r->failed = false;
-    f->returned = false;
-}
-
-static const char *place_text(const place *p) { return p->d != NULL ? p->d->name : p->key; }
-
-static void finish(region *r, size_t first, size_t last, text *out) {
-    chain *const c = &r->level->chain;
-    frame *const f = r->frame;
-    bool *const stored = arena_get(r->n + 1);
-    for (size_t i = 0; i < r->n; i++) {
-        const place *const p = &r->at[i];
-        stored[i] = p->dirty && *p->key != '@' &&
-                    (p->d == NULL || (!f->returned && is_named_outside(r->block, first, last, p->d) &&
-                                      is_live_after(r->block, last, p->d)));
-        if (stored[i] && p->now.vertex != NO_VERTEX) c->at[p->now.vertex].kept = true;
+/* Is there a jump but the break of the loop itself, as a statement of its body? */
+static bool jumps_otherwise(const node *body) {
+    if (body->kind != NODE_BLOCK) return has_jump(body);
+    for (size_t i = 0; i < body->children; i++) {
+        const node *const c = body->child[i];
+        const bool leaves = c->kind == NODE_IF && c->children == 2;
+        if (has_jump(c) && !(leaves && (c->child[1]->kind == NODE_BREAK ||
+                                        (c->child[1]->kind == NODE_BLOCK && c->child[1]->children == 1 &&
+                                         c->child[1]->child[0]->kind == NODE_BREAK))))
+            return true;
     }
-    if (f->returned && f->result.value != NULL && f->result.vertex != NO_VERTEX)
-        c->at[f->result.vertex].kept = true;
-    chain_eliminate(c, &r->x, false);
-    *out = (text){NULL, 0, 0};
-    for (size_t v = 0; v < c->n; v++)
-        if (c->at[v].kept && !c->at[v].gone && !c->at[v].leaf) chain_record(c, &r->x, (int)v, r->w->tape);
-    put(out, text_of(&r->x.to));
-    for (unsigned order = 1; order <= r->order; order++)
-        for (size_t i = 0; i < r->n; i++) {
-            const place *const p = &r->at[i];
-            if (!stored[i] || p->order != order) continue;
-            const bool declares = p->d != NULL && list_has(&r->declared, p->d);
-            putf(out, "%s%s%s = %s;\n", r->x.indent, declares ? "wg_real " : "", place_text(p),
-                 p->now.vertex == NO_VERTEX ? format("wg_constant(%s)", p->now.value)
-                                            : c->at[p->now.vertex].handle);
-        }
-    for (size_t k = 0; k < r->declared.n; k++) {
-        const decl *const d = r->declared.at[k];
-        bool done = false;
-        for (size_t i = 0; i < r->n; i++) done |= r->at[i].d == d && stored[i];
-        if (!done && is_named_outside(r->block, first, last, d))
-            putf(out, "%swg_real %s;\n", r->x.indent, d->name);
-    }
-    if (f->returned)
-        putf(out, "%sreturn%s;\n", r->x.indent,
-             f->result.value == NULL ? ""
-             : f->result.vertex == NO_VERTEX
-                 ? format(" wg_constant(%s)", f->result.value)
-                 : format(" %s", c->at[f->result.vertex].handle));
+    return false;
 }
 
-static size_t column_of(const node *n) {
-    size_t at = n->begin;
-    while (at > 0 && n->file->text[at - 1] != '\n') at--;
-    return at;
-}
-
-const char *write_region(writer *w, const node *block, size_t first, size_t *count) {
-    if (w->region != NULL) return NULL;
-    level top = {.outer = NULL};
-    frame f = {.v = w->v};
-    const node *const n = block->child[first];
-    const size_t line = column_of(n);
-    const size_t blanks = strspn(n->file->text + line, " \t");
-    region r = {.w = w, .block = block, .level = &top, .frame = &f,
-                .x = {.indent = copy_text(n->file->text + line, blanks), .names = &w->names}};
-    r.indent = r.x.indent;
-    w->region = &r;
-    version *const v = w->v;
-    size_t last = first;
-    for (; last < block->children && !f.returned; last++) {
-        const saved s = save(&r);
-        r.operands = 0;
-        const bool good = run_statement(&r, block->child[last]) && !r.failed;
-        w->v = v;
-        if (good) continue;
-        restore(&r, &f, &top, &s);
-        break;
-    }
-    text out;
-    if (last > first && top.chain.n != 0) finish(&r, first, last - 1, &out);
-    w->region = NULL;
-    *count = last - first;
-    if (last == first || top.chain.n == 0 || chain_operands(&top.chain) >= r.records) return NULL;
-    const char *const s = format("%s%s", text_of(&r.before), text_of(&out));
-    size_t length = strlen(s);
-    while (length > blanks && s[length - 1] == '\n') length--;
-    const node *const end = block->child[last - 1];
-    if (end->file->text[end->end] == ';' && s[length - 1] == ';') length--;
-    return copy_text(s + blanks, length - blanks);
+static bool run_loop(region *r, const node *n) {
+    const node *const body = n->kind == NODE_FOR ? n->child[3] : n->kind == NODE_DO ? n->child[0] : n->child[1];
+    const saved s = save_region(r);
+    const text whole = r->x.to;
+    const char *const indent = r->x.indent;
+    if (n->kind == NODE_FOR && run_unrolled(r, n)) return true;
+    r->x.to = whole;
+    r->x.indent = indent;
+    restore_region(r, &s);
+    return !jumps_otherwise(body) && run_turns(r, n);
 }

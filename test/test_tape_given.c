@@ -121,7 +121,7 @@ static void mistakes_are_named(void **state) {
     wg_tape_reset(tape);
     x[0] = wg_input(tape, 1);
     const double *const none = NULL;
-    assert_true(isnan(wg_let_given(tape, 1, 9, x, none).value));
+    assert_true(isnan(wg_let_given(tape, 1, 30, x, none).value));
     assert_int_equal(wg_tape_status(tape), WG_ENULL);
 }
 
@@ -175,6 +175,62 @@ static void a_full_chunk_and_a_full_tape_are_met(void **state) {
     wg_tape_free(t);
 }
 
+/* sum i x[i] over n variables, with constants in between. */
+static wg_real terms(wg_tape *t, size_t n, const wg_real *x) {
+    wg_terms s = wg_terms_open(t);
+    double value = 0;
+    for (size_t i = 0; i < n; i++) {
+        wg_terms_add(&s, x[i % 7], (double)i);
+        value += (double)i * x[i % 7].value;
+        if (i % 5 == 2) wg_terms_add(&s, wg_constant(3), 1);
+    }
+    return wg_terms_close(&s, value);
+}
+
+static void terms_are_operands(void **state) {
+    (void)state;
+    wg_real x[7];
+    for (size_t i = 0; i < 7; i++) x[i] = wg_input(tape, 1 + (double)i);
+    const wg_real few = terms(tape, 5, x), none = terms(tape, 0, x), many = terms(tape, 200000, x);
+    assert_int_equal(none.at.slot, 0);
+    assert_int_equal(stats_of(tape).statements, 2);
+    assert_int_equal(wg_reverse(tape, few), WG_OK);
+    for (size_t i = 0; i < 7; i++) assert_true(wg_adjoint(tape, x[i]) == (i < 5 ? (double)i : 0));
+    assert_int_equal(wg_reverse(tape, wg_let(tape, wg_mul(2, many))), WG_OK);
+    for (size_t i = 0; i < 7; i++) {
+        double sum = 0;
+        for (size_t k = i; k < 200000; k += 7) sum += (double)k;
+        assert_true(wg_adjoint(tape, x[i]) == 2 * sum);
+    }
+}
+
+static void terms_have_tangents(void **state) {
+    (void)state;
+    wg_real x[7];
+    assert_int_equal(wg_tape_forward(tape, 1), WG_OK);
+    for (size_t i = 0; i < 7; i++) x[i] = wg_input(tape, 1);
+    assert_int_equal(wg_tangent_seed(tape, x[3], 0, 1), WG_OK);
+    const wg_real y = terms(tape, 14, x), z = terms(tape, 2, x);
+    assert_true(wg_tangent(tape, y, 0) == 13 && wg_tangent(tape, z, 0) == 0);
+}
+
+static void terms_are_refused_as_statements_are(void **state) {
+    (void)state;
+    wg_real x[7];
+    for (size_t i = 0; i < 7; i++) x[i] = wg_input(other, 1);
+    assert_true(isnan(terms(tape, 5, x).value));
+    assert_int_equal(wg_tape_status(tape), WG_ESTALE);
+    assert_true(isnan(terms(NULL, 5, x).value));
+    wg_tape *const t = wg_tape_new(&(wg_options){.flags = WG_KEEP_CODE});
+    for (size_t i = 0; i < 7; i++) x[i] = wg_input(t, 1);
+    assert_true(isnan(terms(t, 5, x).value));
+    assert_int_equal(wg_tape_status(t), WG_EMODE);
+    wg_tape_free(t);
+    assert_int_equal(wg_tape_pause(other), WG_OK);
+    for (size_t i = 0; i < 7; i++) x[i] = wg_input(other, 1);
+    assert_int_equal(terms(other, 5, x).at.slot, 0);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         TEST(reverse_gives_each_operand_its_partial),
@@ -187,6 +243,9 @@ int main(void) {
         TEST(tapes_that_keep_their_code_refuse),
         TEST(traced_tapes_stop_at_numbers_that_are_not_finite),
         TEST(a_full_chunk_and_a_full_tape_are_met),
+        TEST(terms_are_operands),
+        TEST(terms_have_tangents),
+        TEST(terms_are_refused_as_statements_are),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
