@@ -215,7 +215,7 @@ bool analyse(analysis *a, decl *f) {
     force_signatures(a);
     mark_records(a);
     mark_versions(a);
-    refuse(a);
+    refuse_uses(a);
     share_versions(a);
     name_versions(a);
     return errors_said() == before;

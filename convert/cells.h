@@ -49,6 +49,6 @@ void name_versions(analysis *a);
 cell *selected(analysis *a, version *v, const selection *s);
 
 /* refuse.c */
-void refuse(analysis *a);
+void refuse_uses(analysis *a);
 
 #endif

@@ -269,6 +269,47 @@ static const char *last_part(const char *name) {
     return slash != NULL ? slash + 1 : name;
 }
 
+static bool is_defined(const program *p, const char *name) {
+    for (size_t i = 0; i < p->files.n; i++) {
+        const file *const f = p->files.at[i];
+        for (size_t k = 0; !f->of_system && k < f->tokens.n; k++) {
+            const token *const t = &f->tokens.at[k];
+            if (t->kind != TOKEN_DIRECTIVE) continue;
+            const tokens words = lex(f->text + t->begin + 1, t->end - t->begin - 1);
+            const char *const line = f->text + t->begin + 1;
+            if (words.n > 1 && token_is(line, &words.at[0], "define") &&
+                token_is(line, &words.at[1], name))
+                return true;
+        }
+    }
+    return false;
+}
+
+/* What is written behind a source, with fields in it whose names that may have made macros of: s->q, where q stands for
+ * s->q. These are undone first, for nothing of the source follows. */
+static const char *behind_macros(const writer *w, const char *s) {
+    const tokens t = lex(s, strlen(s));
+    list done = {NULL, 0, 0};
+    text to = {NULL, 0, 0}, end = {NULL, 0, 0};
+    for (size_t i = 1; i < t.n; i++) {
+        if (t.at[i].kind != TOKEN_WORD ||
+            !(token_is(s, &t.at[i - 1], "->") || token_is(s, &t.at[i - 1], ".")))
+            continue;
+        const char *const name = copy_text(s + t.at[i].begin, t.at[i].end - t.at[i].begin);
+        bool known = false;
+        for (size_t k = 0; k < done.n && !known; k++) known = same(done.at[k], name);
+        if (known) continue;
+        push(&done, (void *)name);
+        if (!is_defined(w->a->program, name)) continue;
+        if (w->generic) { /* the next round has them again */
+            putf(&to, "#pragma push_macro(\"%s\")\n", name);
+            putf(&end, "#pragma pop_macro(\"%s\")\n", name);
+        }
+        putf(&to, "#undef %s\n", name);
+    }
+    return to.n == 0 ? s : format("\n%s%s%s", text_of(&to), s, text_of(&end));
+}
+
 static bool write_all(const options *o, analysis *a) {
     writer w = {.a = a,
                 .tape = uses_word(a->program, "tape") ? "wg_t" : "tape",
@@ -293,7 +334,7 @@ static bool write_all(const options *o, analysis *a) {
             "%s from %s. Do not edit: convert again. */\n%s", written, last_part(f->name),
             in_rounds(&w, in,
                       format("%s%s", without_plain(body),
-                             first ? callback_definition(&w, in)
+                             first ? behind_macros(&w, callback_definition(&w, in))
                                    : write_begin(&w, f, &(list){NULL, 0, 0}))));
         if (errors_said() != 0) return false;
         good &= write_text(name, s);
@@ -311,9 +352,10 @@ static bool write_adjoint_of(const options *o, analysis *a) {
     refuse_recorded(a);
     const char *const body = write_adjoint(&w, f, &out);
     if (errors_said() != 0) return false;
-    const char *const s = format(
-        "%s from %s. Do not edit: convert again. */\n%s\n#include <wengert.h>\n%s\n%s", written,
-        last_part(f->name), without_plain(body), vjp_declaration(&w), vjp_definition(&w));
+    const char *const s =
+        format("%s from %s. Do not edit: convert again. */\n%s\n#include <wengert.h>\n%s\n%s",
+               written, last_part(f->name), without_plain(body), vjp_declaration(&w),
+               behind_macros(&w, vjp_definition(&w)));
     return errors_said() == 0 && write_text(o->out, s) &&
            write_text(header, write_header(&w, &out, vjp_header(&w)));
 }

@@ -89,7 +89,7 @@ static void check_passive(const analysis *a) {
     }
 }
 
-void refuse(analysis *a) {
+void refuse_uses(analysis *a) {
     check_passive(a);
     for (size_t i = 0; i < a->never.n; i++) {
         const remark *const r = a->never.at[i];

@@ -241,7 +241,8 @@ static void go_back(reversal *x, const node *n, const char *seed) {
     size_t active = 0;
     for (size_t i = 0; i < k; i++) active += step_is_active(r, arg[i]);
     if (name == NULL) {
-        error_at(place_of(n), "'%s' cannot be turned round", source(n));
+        error_at(place_of(n), "'%s' cannot be turned round%s", source(n),
+                 n->kind == NODE_CHOICE ? ": write all three parts of it" : "");
         return;
     }
     if (active > 1) seed = named_seed(x, seed);

@@ -99,7 +99,7 @@ typedef struct routine {
 /* The steps of a version. Where something cannot be turned round it is said, and `refused` set. */
 routine *steps_of(analysis *a, version *v);
 
-bool is_free(const node *n); /* a call of free */
+bool is_free(const node *n);                          /* a call of free */
 bool step_is_active(const routine *r, const node *n); /* a number that is a variable */
 bool node_holds(const routine *r, const node *n);
 cell *cell_at(const routine *r, const node *n);

@@ -12,7 +12,8 @@ enum { PROGRAMS = 200, PER = 25, EACH = 5 }; /* one in EACH is compiled for thre
 /* In the place of headers, which take longer to read than a program. */
 static const char declarations[] =
     "double sin(double), cos(double), atan(double), sqrt(double), log(double), exp(double), fabs(double);\n"
-    "void *memcpy(void *, const void *, unsigned long);\n";
+    "typedef unsigned long size_t;\n"
+    "void *memcpy(void *, const void *, unsigned long), *memmove(void *, const void *, unsigned long);\n";
 
 /* Programs from `first` on, PER of them; or one. */
 typedef struct batch {

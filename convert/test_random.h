@@ -172,7 +172,16 @@ static inline void put_block(maker *m, unsigned depth) {
 
 static inline void put_loop(maker *m, unsigned depth) {
     const unsigned name = m->names++, times = 2 + pick(m, 3);
-    switch (pick(m, 4)) {
+    switch (pick(m, 8)) {
+    case 3: /* down */
+        fprintf(m->to, "for (int i%u = %u; i%u > 0; i%u--) ", name, times, name, name);
+        break;
+    case 4: /* steps of two */
+        fprintf(m->to, "for (unsigned i%u = 1; i%u <= %u; i%u += 2) ", name, name, times, name);
+        break;
+    case 5: /* a bound that is no whole number */
+        fprintf(m->to, "for (int i%u = 0; i%u < 0.75 * %u; i%u++) ", name, name, times, name);
+        break;
     case 0: /* while */
         fprintf(m->to, "int i%u = %u;\n", name, times);
         indent(m, depth);
@@ -204,18 +213,43 @@ static inline void put_switch(maker *m, unsigned depth) {
     fputs("}", m->to);
 }
 
+/* Some of what is assigned has the value that it overwrites in it, more than once. */
 static inline void put_assignment(maker *m) {
     static const char *const signs[] = {" = ", " += ", " -= ", " *= "};
+    maker again = *m;
     put_place(m);
     fputs(signs[pick(m, 3) == 0 ? pick(m, 4) : 0], m->to);
     put_bounded(m, 1 + (pick(m, 4) == 0));
+    if (pick(m, 4) == 0) {
+        maker once_more = again;
+        fputs(" * cos(", m->to), put_place(&again), fputs(") * sin(", m->to), put_place(&once_more),
+            fputs(")", m->to);
+    }
     fputs(";", m->to);
 }
 
 /* What only the function itself has. */
 static inline void put_special(maker *m, unsigned depth) {
     const unsigned name = m->names++;
-    switch (pick(m, 12)) {
+    switch (pick(m, 17)) {
+    case 12:
+        fprintf(m->to, "{ const int j[2] = {k & 3, (k + 1) & 3}; w[j[0]] += sin(w[j[1]] * w[j[0]]); }");
+        break;
+    case 13:
+        fprintf(m->to, "{ int by = 1 + (k & 1); w[k & 3] *= cos(w[k & 3]), k += by, by = 3, k -= by; }");
+        break;
+    case 14:
+        fprintf(m->to, "{ double v[2 + (k & 1)]; v[0] = "), put_bounded(m, 1),
+            fprintf(m->to, ", v[1] = v[0] * v[0], a = v[1] * cos(v[0]); }");
+        break;
+    case 15:
+        fprintf(m->to, "{ int n = 3; memmove(%s, (size_t)n * sizeof(double)), n = 1; }",
+                pick(m, 2) != 0 ? "w, w + 1" : "w + 1, w");
+        break;
+    case 16:
+        fprintf(m->to,
+                "{ struct p%u_s *z = k & 1 ? &s : &t; z->a *= sin(z->v[1] * z->a), *z = s; }", m->k);
+        break;
     case 0:
         fprintf(m->to, "p%u_update(&%s, w, ", m->k, pick(m, 2) != 0 ? "s" : "t"),
             put_bounded(m, 1), fputs(");", m->to);

@@ -91,7 +91,7 @@ found=$(awk '
 [ -z "$found" ] || complain "circles of more than $MOST objects:
 $found"
 
-for room in include adapters $(cut -d' ' -f2 "$dir/floors"); do
+for room in include adapters bench examples test $(cut -d' ' -f2 "$dir/floors"); do
     case $room in include/*) continue ;; esac
     if [ ! -f "$room/README.md" ]; then
         complain "$room has no README.md"

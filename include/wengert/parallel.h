@@ -47,7 +47,9 @@ typedef struct wg_parallel wg_parallel;
  *          freed before.
  * Cost:    a tape for each segment, whose memory is kept for the next loop.
  * Errors:  WG_ENULL; WG_EARG: no segment, or more than 1024; WG_ENOMEM, WG_EBUDGET. *out is NULL then.
- * wg_parallel_free - not while a loop is open. Recordings stay as they are. */
+ * wg_parallel_free - not while a loop is open. Recordings stay as they are.
+ *          Not while another thread uses the tape of the last loop.
+ * Threads: p belongs to one thread, as a tape does. */
 WG_API WG_MUST_CHECK wg_status wg_parallel_new(wg_tape *t, size_t segments, wg_threads *threads,
                                                wg_parallel **out);
 WG_API void wg_parallel_free(wg_parallel *p);
@@ -58,7 +60,8 @@ WG_API size_t wg_parallel_segments(const wg_parallel *p);
  * order; that of the next segment, k + 1, is where it ends. p NULL: n. */
 WG_API size_t wg_parallel_from(const wg_parallel *p, size_t k, size_t n);
 
-/* wg_parallel_begin - a loop on t begins: t is closed until the join.
+/* wg_parallel_begin - a loop on t begins: t is closed until the join. Not while another thread uses the tape of
+ *          the last loop of p, which p leaves.
  * Errors:  kept by t; segments record nothing then, and variables are NaN: WG_ENULL; WG_EMODE: a loop is open on
  *          p, or t is a segment; WG_ESLOTS: t has 2^31 variables or more; WG_ESTALE: a variable of an earlier
  *          loop was used and not adopted; the tape's own. */

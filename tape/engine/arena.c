@@ -631,11 +631,24 @@ static void leave_guests(wgi_core *c) {
     c->guests = 0;
 }
 
+void wgi_link_to(wgi_link *link, wgi_core *c) {
+    if (link->c != NULL) {
+        *link->from = link->next;
+        if (link->next != NULL) link->next->from = link->from;
+    }
+    link->c = c;
+    if (c == NULL) return;
+    link->next = c->links;
+    link->from = &c->links;
+    if (link->next != NULL) link->next->from = &link->next;
+    c->links = link;
+}
+
 void wg_tape_free(wg_tape *t) {
     if (t == NULL || wgi_core_of(t)->outer != NULL) return;
     wgi_core *c = wgi_core_of(t);
     leave_guests(c);
-    wgi_links_cut(c);
+    for (wgi_link *k = c->links; k != NULL; k = k->next) k->c = NULL;
     c->beside_works = 0;
     (void)give_up_beside(c);
     for (int k = 0; c->host != NULL && k < c->host->guests; k++)

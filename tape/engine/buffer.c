@@ -47,7 +47,7 @@ int wgi_buffer_is_crowded(const wgi_core *c) {
     size_t largest = 0;
     for (const struct wgi_hole *hole = c->holes; hole != NULL; hole = hole->next)
         if (hole->bytes > largest) largest = hole->bytes;
-    return largest < c->buffer_bytes / 2;
+    return largest < c->buffer_bytes / 8 * 7;
 }
 
 void *wgi_buffer_take(wgi_core *c, int high, size_t least, size_t wanted, size_t *got) {

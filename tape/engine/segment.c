@@ -53,29 +53,3 @@ void wgi_segment_close(wgi_core *segment) {
     segment->outer = segment; /* that of the loop may be gone */
     segment->flags = 0;
 }
-
-/* Segments may be handed to another thread, while that of their last tape goes on with others. */
-static pthread_mutex_t links = PTHREAD_MUTEX_INITIALIZER;
-
-void wgi_link_to(wgi_link *link, wgi_core *c) {
-    (void)pthread_mutex_lock(&links);
-    if (link->c != NULL) {
-        *link->from = link->next;
-        if (link->next != NULL) link->next->from = link->from;
-    }
-    link->c = c;
-    if (c != NULL) {
-        link->next = c->links;
-        link->from = &c->links;
-        if (link->next != NULL) link->next->from = &link->next;
-        c->links = link;
-    }
-    (void)pthread_mutex_unlock(&links);
-}
-
-void wgi_links_cut(wgi_core *c) {
-    (void)pthread_mutex_lock(&links);
-    for (wgi_link *k = c->links; k != NULL; k = k->next) k->c = NULL;
-    c->links = NULL;
-    (void)pthread_mutex_unlock(&links);
-}

@@ -269,6 +269,8 @@ wg_status wgi_tape_beside(wgi_core *c, const wg_options *o, wg_tape **out);
  * until wgi_beside_close, and not asked for meanwhile. */
 wg_status wgi_beside_open(wgi_core *c, unsigned flags, wg_tape **out);
 static inline void wgi_beside_close(wgi_core *c) { c->beside_works = 0; }
+/* From now on it is that tape that a link leads to; NULL: none. No other thread uses either of the two. */
+void wgi_link_to(wgi_link *link, wgi_core *c);
 /* A tape that the recording on c works on: its number among c->guest, where it is NULL once it is
  * freed. -1: there are too many, or it is another's. */
 int wgi_guest(wgi_core *c, wgi_core *guest);
@@ -332,10 +334,6 @@ void wgi_segment_free(wgi_core *segment);
 void wgi_segment_open(wgi_core *segment, wgi_core *outer, uint32_t first, uint32_t last);
 /* It records nothing any more. */
 void wgi_segment_close(wgi_core *segment);
-/* From now on it is that tape that a link leads to; NULL: none. */
-void wgi_link_to(wgi_link *link, wgi_core *c);
-/* A tape is freed: no link leads to it any more. */
-void wgi_links_cut(wgi_core *c);
 
 /* ---- threads.c --------------------------------------------------------------------------- */
 
@@ -401,8 +399,8 @@ void *wgi_buffer_take(wgi_core *c, int high, size_t least, size_t wanted, size_t
  * free. */
 size_t wgi_buffer_extend(wgi_core *c, const char *end, size_t least, size_t wanted);
 void wgi_buffer_give(wgi_core *c, void *p, size_t bytes);
-/* Is no hole half as large as the buffer? Then what the next recording needs may not fit between what the
- * last one has left, and a reset takes all of it back. Not where there is no buffer. */
+/* Is no hole as large as seven eighths of the buffer? Then what the next recording needs may not fit between
+ * what the last one has left, and a reset takes all of it back. Not where there is no buffer. */
 int wgi_buffer_is_crowded(const wgi_core *c);
 
 /* ---- progress.c -------------------------------------------------------------------------- */

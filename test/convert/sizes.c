@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* sizeof as a number, and of types by typeof.
+ * adjoint: refused
  * options: --function f --with-respect-to x[0:3] --of y[0:2]
  * inputs: 1.25 0.4 2.5
  * outputs: 2

@@ -4,7 +4,7 @@
  */
 double f(const double *x) {
     struct {
-        double a, b;
-    } p = {x[0], x[1]};
-    return p.a * p.b;
+        int a, b;
+    } p = {2, 3};
+    return x[p.a - 2] * p.b * x[1];
 }

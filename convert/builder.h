@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: MIT */
+/* What the files share that make steps of a function: names.c (variables and text), effects.c (expressions),
+ * statements.c, jumps.c and steps.c. */
+#ifndef CONVERT_BUILDER_H
+#define CONVERT_BUILDER_H
+
+#include "convert/adjoint.h"
+#include "convert/known.h"
+#include "convert/steps.h"
+
+typedef struct builder {
+    routine *r;
+    list *to;         /* the steps so far of where it stands */
+    const char *next; /* where `continue` leads to; NULL: to the head of the loop */
+} builder;
+
+step *add_step(builder *b, step_kind kind);
+void refuse_node(routine *r, const node *n, const char *why);
+
+/* ---- names.c */
+void add_local(routine *r, const decl *d);
+void add_parameter(routine *r, const decl *d);
+/* A variable of our own, which holds variables where c does. */
+target new_name(routine *r, const type *t, cell *c);
+const char *local_name(const routine *r, const decl *d);
+bool is_kept(const routine *r, const decl *d); /* a table, which keeps its initialiser */
+
+/* ---- effects.c */
+const known *known_call(const node *n);
+version *touched_call(const routine *r, const node *n);
+/* Does an expression do more than to give a value? */
+bool has_effects(const node *n);
+/* A local variable without an address. */
+bool is_plain_local(const routine *r, const node *n);
+bool is_integer(const type *t); /* a number of which + 1 is undone by - 1: no _Bool */
+/* Makes steps of all effects in n; what is left of it has none. */
+void pure(builder *b, const node *n);
+void assign_to(builder *b, const target *to, const node *e, const char *op);
+
+/* ---- statements.c */
+size_t uses(const node *n, const decl *d); /* by its name */
+void statement(builder *b, const node *n); /* without jumps */
+
+/* ---- jumps.c */
+/* Does a statement leave the list that it stands in otherwise than at its end? */
+bool jumps(const node *n);
+/* The stretches of a statement; `next`: where `continue` leads to; NULL: to the head of the loop. */
+void make_jumps(routine *r, const node *n, const char *next);
+void flow_return(routine *r, const node *n);
+
+#endif
