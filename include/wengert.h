@@ -29,6 +29,7 @@
 #include <wengert/solve.h>
 #include <wengert/spectral.h>
 #include <wengert/statistics.h>
+#include <wengert/blas.h>
 #include <wengert/operand.h>
 #include <wengert/implicit.h>
 #include <wengert/matrix_drivers.h>
