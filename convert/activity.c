@@ -3,6 +3,7 @@
  * backwards from the outputs. */
 #include <string.h>
 #include "convert/cells.h"
+#include "convert/routines.h"
 
 /* What integers that were pointers lead to, where some become pointers again. */
 static void join_integers(analysis *a) {
@@ -212,7 +213,8 @@ bool analyse(analysis *a, decl *f) {
         real_cell(((selection *)a->outputs.at[i])->cell)->forced = true;
     mark_records(a);
     mark_versions(a);
-    force_signatures(a);
+    do force_signatures(a);
+    while (force_routines(a));
     mark_records(a);
     mark_versions(a);
     refuse_uses(a);

@@ -81,6 +81,7 @@ typedef struct analysis {
     const node *at;    /* what is looked at */
     list never;        /* what no function with variables may have: jumps out of it, assembly */
     list passive; /* cells that are said to be */
+    list routines; /* calls of BLAS and LAPACK */
     list recorded;     /* calls that are written with the tape alone, if they have variables */
     list signatures;   /* cells of functions whose address is taken */
     version *outside;  /* the initialisers of globals */

@@ -31,6 +31,7 @@ void note(list *to, version *v, const node *n, const char *what);
 void note_pointer(analysis *a, const node *n, cell *c);
 
 /* evaluate.c */
+cell *pointee(analysis *a, version *v, const node *n); /* what a pointer or array leads to */
 cell *evaluate(analysis *a, version *v, const node *n);
 void run(analysis *a, version *v, const node *n);
 void initialise(analysis *a, version *v, cell *to, const type *t, const node *n);

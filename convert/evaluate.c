@@ -3,10 +3,11 @@
 #include <string.h>
 #include "convert/cells.h"
 #include "convert/known.h"
+#include "convert/routines.h"
 
 /* ---- expressions ------------------------------------------------------------------------ */
 
-static cell *pointee(analysis *a, version *v, const node *n) {
+cell *pointee(analysis *a, version *v, const node *n) {
     cell *const c = evaluate(a, v, n);
     if (n->type != NULL && (n->type->kind == TYPE_ARRAY || n->type->kind == TYPE_FUNCTION))
         return real_cell(c);
@@ -113,11 +114,19 @@ static cell *call(analysis *a, version *v, const node *n) {
         const char *const name = starts_with(d->name, "wgi_plain_") ? d->name + 10 : d->name;
         const known *const k = known_function(name, &bits);
         if (k->kind != KNOWN_NOTHING && !accepted) return call_known(a, v, n, k);
+        bool fortran;
+        const routine_row *const routine = accepted ? NULL : routine_called(n, &fortran);
+        if (routine != NULL) return call_routine(a, v, n, routine, fortran);
         if (strstr(d->name, "longjmp") != NULL || strstr(d->name, "setjmp") != NULL)
             note(&a->never, v, n,
                  "a long jump leaves recordings where they are: return a status instead");
         for (size_t i = 0; i < args; i++) (void)evaluate(a, v, arg[i]);
-        if (!accepted) note(&a->foreign, v, n, "is not among the files given");
+        if (!accepted)
+            note(
+                &a->foreign, v, n,
+                is_routine_name(d->name)
+                    ? "is a routine of BLAS or LAPACK that is not converted: write it with others (doc/CONVERT.md) or in loops"
+                    : "is not among the files given");
         return new_cell(a, n->type);
     }
     cell *const callee = f->type != NULL && f->type->kind == TYPE_FUNCTION

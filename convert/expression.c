@@ -3,6 +3,8 @@
 #include <string.h>
 #include "convert/known.h"
 #include "convert/region.h"
+#include "convert/routines.h"
+#include "convert/writer.h"
 
 /* A statement has at most so many of each; longer ones are recorded in parts. */
 enum { MOST_VARIABLES = 8, MOST_NUMBERS = 8, MOST_OPERATIONS = 24 };
@@ -83,6 +85,9 @@ bool is_active(const writer *w, const node *n) {
                 if (is_active(w, n->child[i])) return true;
             return false;
         }
+        bool fortran;
+        const routine_row *const r = routine_called(n, &fortran);
+        if (r != NULL) return r->result == 'r' && routine_varies(w->v, n, r, fortran);
         if (called(w, n) != NULL)
             return called(w, n)->result != NULL && is_variable(called(w, n)->result);
         const cell *const f = called_cell(w, n);
@@ -163,6 +168,10 @@ static const char *write_call(writer *w, const node *n) {
         const known *const k = known_of(n, NULL);
         if (k->kind == KNOWN_SORT && n->children == 5 && node_holds(w, n->child[1]))
             return write_sort(w, n);
+        bool fortran;
+        const routine_row *const r = routine_called(n, &fortran);
+        if (r != NULL && routine_varies(w->v, n, r, fortran))
+            return write_routine(w, n, r, fortran);
         const bool before = w->bytes;
         const bool memory = k->kind == KNOWN_MEMORY || k->kind == KNOWN_AGAIN;
         const bool moved = k->kind == KNOWN_COPY || k->kind == KNOWN_FILL;

@@ -8,6 +8,8 @@
 typedef struct reader {
     program *p;
     CXTranslationUnit unit;
+    CXFile asked; /* last; what it is */
+    file *answer;
     table *files;   /* by name */
     table *types;   /* by spelling */
     table *macros;  /* by name */
@@ -32,10 +34,13 @@ static const char *key_of(CXFile f) {
 
 static file *file_of(reader *r, CXFile f, CXSourceLocation at) {
     if (f == NULL) return NULL;
+    if (f == r->asked) return r->answer;
     const char *const key = key_of(f);
     file *found = table_get(r->files, key);
+    r->asked = f;
+    r->answer = found;
     if (found != NULL) return found;
-    found = arena_get(sizeof *found);
+    r->answer = found = arena_get(sizeof *found);
     found->name = taken(clang_getFileName(f));
     found->of_system = clang_Location_isInSystemHeader(at) != 0;
     size_t n = 0;
@@ -864,6 +869,7 @@ program *read_program(size_t files, const char *const *name, int flags, const ch
                 }
             }
             clang_disposeTranslationUnit(r.unit);
+            r.asked = NULL;
         }
         clang_disposeIndex(index);
     }

@@ -160,63 +160,102 @@ static void reach(decl *d, list *to) {
     for (size_t i = 0; i < d->names.n; i++) reach(d->names.at[i], to);
 }
 
-/* Reads the files, with the macros expanded in those functions (NULL: of all that are reached). */
-static program *read_expanded(const options *o, const list *only, bool *expanded) {
-    changed *texts = arena_get(64 * sizeof *texts);
-    size_t n = 1;
-    texts[0] = (changed){plain_name, plain_header};
+enum { MOST_TEXTS = 64, MOST_ROUNDS = 8 };
+
+/* What was read: the files as they are, and with macros expanded. */
+typedef struct reading {
+    program *raw, *last;
+    table *macros;             /* of the files as they are */
+    changed texts[MOST_TEXTS]; /* that were read last, after the first expansion */
+    size_t n;
+} reading;
+
+static program *read_with(const options *o, size_t n, const changed *texts, table **macros) {
     list flags = {NULL, 0, 0};
     for (size_t i = 0; i < o->flags.n; i++) push(&flags, o->flags.at[i]);
     push(&flags, (void *)"-include");
     push(&flags, (void *)plain_name);
     push(&flags, (void *)"-w");
     push(&flags, (void *)"-Wno-error=implicit-function-declaration");
-    for (int round = 0; round < 8; round++) {
-        table *macros = NULL;
-        program *const p =
-            read_program(o->files.n, (const char *const *)o->files.at, (int)flags.n,
-                         (const char *const *)flags.at, n, texts, &macros);
-        if (p == NULL) return NULL;
-        decl *const f = function_named(p, o->function);
-        if (f == NULL) {
-            error_at(o->files.at[0], "no function '%s' is defined in the files given",
-                     o->function);
-            return NULL;
-        }
-        list functions = {NULL, 0, 0}, chosen = {NULL, 0, 0};
-        reach(f, &functions);
-        for (size_t i = 0; i < o->calls.n; i++) {
-            decl *const d = function_named(p, strchr(o->calls.at[i], '=') + 1);
-            if (d != NULL) reach(d, &functions);
-        }
-        for (size_t i = 0; i < functions.n; i++) {
-            const decl *const d = functions.at[i];
-            bool wanted = only == NULL;
-            for (size_t k = 0; only != NULL && k < only->n; k++)
-                wanted |= same(only->at[k], d->usr);
-            if (wanted) push(&chosen, functions.at[i]);
-        }
-        bool again = false;
-        for (size_t i = 0; i < p->files.n;
-             i++) /* what has to go from all files is known behind the last one */
-            if (!((file *)p->files.at[i])->of_system)
-                (void)expanded_file(p->files.at[i], &chosen, macros);
-        for (size_t i = 0; i < p->files.n; i++) {
-            const file *const g = p->files.at[i];
-            if (g->of_system) continue;
-            const char *const s = expanded_file(g, &chosen, macros);
-            if (s == NULL) continue;
-            size_t k = 0;
-            while (k < n && !same(texts[k].name, g->name)) k++;
-            if (k == 64) return p;
-            texts[k] = (changed){g->name, s};
-            if (k == n) n++;
-            again = true;
-            *expanded = true;
-        }
-        if (!again) return p;
+    return read_program(o->files.n, (const char *const *)o->files.at, (int)flags.n,
+                        (const char *const *)flags.at, n, texts, macros);
+}
+
+/* The functions of `only` (NULL: all) that are reached from the one that is converted; false: it is not there. */
+static bool reached_functions(const options *o, const program *p, const list *only, list *to) {
+    for (size_t i = 0; i < p->functions.n; i++) ((decl *)p->functions.at[i])->reached = false;
+    for (size_t i = 0; i < p->globals.n; i++) ((decl *)p->globals.at[i])->reached = false;
+    decl *const f = function_named(p, o->function);
+    if (f == NULL) {
+        error_at(o->files.at[0], "no function '%s' is defined in the files given", o->function);
+        return false;
     }
-    error_at(o->files.at[0], "macros that expand without end");
+    list functions = {NULL, 0, 0};
+    reach(f, &functions);
+    for (size_t i = 0; i < o->calls.n; i++) {
+        decl *const d = function_named(p, strchr(o->calls.at[i], '=') + 1);
+        if (d != NULL) reach(d, &functions);
+    }
+    for (size_t i = 0; i < functions.n; i++) {
+        bool wanted = only == NULL;
+        for (size_t k = 0; only != NULL && k < only->n; k++)
+            wanted |= same(only->at[k], ((const decl *)functions.at[i])->usr);
+        if (wanted) push(to, functions.at[i]);
+    }
+    return true;
+}
+
+/* Expands macros in these functions: texts are replaced or added. 0: there was nothing to expand; -1: too many. */
+static int expand_all(const program *p, const list *functions, const table *macros,
+                      changed *texts, size_t *n) {
+    int changes = 0;
+    for (size_t i = 0; i < p->files.n;
+         i++) /* what has to go from all files is known behind the last one */
+        if (!((file *)p->files.at[i])->of_system)
+            (void)expanded_file(p->files.at[i], functions, macros);
+    for (size_t i = 0; i < p->files.n; i++) {
+        const file *const g = p->files.at[i];
+        const char *const s = g->of_system ? NULL : expanded_file(g, functions, macros);
+        if (s == NULL) continue;
+        size_t k = 0;
+        while (k < *n && !same(texts[k].name, g->name)) k++;
+        if (k == MOST_TEXTS) return -1;
+        texts[k] = (changed){g->name, s};
+        if (k == *n) ++*n;
+        changes = 1;
+    }
+    return changes;
+}
+
+static bool are_same(size_t n, const changed *a, const changed *b) {
+    for (size_t i = 0; i < n; i++)
+        if (!same(a[i].name, b[i].name) || !same(a[i].text, b[i].text)) return false;
+    return true;
+}
+
+/* The files with the macros expanded in those functions (NULL: of all that are reached); what was read
+ * before, where the texts are the same. *expanded: there were some. */
+static program *read_expanded(const options *o, reading *r, const list *only, bool *expanded) {
+    changed *const texts = arena_get(MOST_TEXTS * sizeof *texts);
+    size_t n = 1;
+    texts[0] = (changed){plain_name, plain_header};
+    if (r->raw == NULL) r->raw = read_with(o, n, texts, &r->macros);
+    program *p = r->raw;
+    table *macros = r->macros;
+    for (int round = 0; p != NULL && round < MOST_ROUNDS; round++) {
+        list functions = {NULL, 0, 0};
+        if (!reached_functions(o, p, only, &functions)) return NULL;
+        const int changes = expand_all(p, &functions, macros, texts, &n);
+        *expanded |= changes != 0;
+        if (changes <= 0) return r->last = p;
+        if (round == 0) {
+            if (r->last != NULL && n == r->n && are_same(n, texts, r->texts)) return r->last;
+            memcpy(r->texts, texts, n * sizeof *texts);
+            r->n = n;
+        }
+        p = read_with(o, n, texts, &macros);
+    }
+    if (p != NULL) error_at(o->files.at[0], "macros that expand without end");
     return NULL;
 }
 
@@ -270,28 +309,33 @@ static const char *last_part(const char *name) {
     return slash != NULL ? slash + 1 : name;
 }
 
-static bool is_defined(const program *p, const char *name) {
+/* The macros that the files define, by name. */
+static table *defined_names(const program *p) {
+    table *const names = table_new();
     for (size_t i = 0; i < p->files.n; i++) {
         const file *const f = p->files.at[i];
         for (size_t k = 0; !f->of_system && k < f->tokens.n; k++) {
             const token *const t = &f->tokens.at[k];
             if (t->kind != TOKEN_DIRECTIVE) continue;
-            const tokens words = lex(f->text + t->begin + 1, t->end - t->begin - 1);
             const char *const line = f->text + t->begin + 1;
-            if (words.n > 1 && token_is(line, &words.at[0], "define") &&
-                token_is(line, &words.at[1], name))
-                return true;
+            const tokens words = lex(line, t->end - t->begin - 1);
+            if (words.n > 1 && token_is(line, &words.at[0], "define"))
+                table_set(
+                    names,
+                    copy_text(line + words.at[1].begin, words.at[1].end - words.at[1].begin),
+                    names);
         }
     }
-    return false;
+    return names;
 }
 
 /* What is written behind a source, with fields in it whose names that may have made macros of: s->q, where q stands for
  * s->q. These are undone first, for nothing of the source follows. */
-static const char *behind_macros(const program *p, const char *s) {
+static const char *behind_macros(const writer *w, const char *s) {
     const tokens t = lex(s, strlen(s));
+    const table *const defined = defined_names(w->a->program);
     list done = {NULL, 0, 0};
-    text to = {NULL, 0, 0};
+    text to = {NULL, 0, 0}, end = {NULL, 0, 0};
     for (size_t i = 1; i < t.n; i++) {
         if (t.at[i].kind != TOKEN_WORD ||
             !(token_is(s, &t.at[i - 1], "->") || token_is(s, &t.at[i - 1], ".")))
@@ -301,9 +345,14 @@ static const char *behind_macros(const program *p, const char *s) {
         for (size_t k = 0; k < done.n && !known; k++) known = same(done.at[k], name);
         if (known) continue;
         push(&done, (void *)name);
-        if (is_defined(p, name)) putf(&to, "#undef %s\n", name);
+        if (table_get(defined, name) == NULL) continue;
+        if (w->generic) { /* the next round has them again */
+            putf(&to, "#pragma push_macro(\"%s\")\n", name);
+            putf(&end, "#pragma pop_macro(\"%s\")\n", name);
+        }
+        putf(&to, "#undef %s\n", name);
     }
-    return to.n == 0 ? s : format("\n%s%s", text_of(&to), s);
+    return to.n == 0 ? s : format("\n%s%s%s", text_of(&to), s, text_of(&end));
 }
 
 static bool write_all(const options *o, analysis *a) {
@@ -331,7 +380,7 @@ static bool write_all(const options *o, analysis *a) {
             "%s from %s. Do not edit: convert again. */\n%s", written, last_part(f->name),
             in_rounds(&w, in,
                       format("%s%s", without_plain(body),
-                             first ? behind_macros(a->program, callback_definition(&w, in))
+                             first ? behind_macros(&w, callback_definition(&w, in))
                                    : write_begin(&w, f, &(list){NULL, 0, 0}))));
         if (errors_said() != 0) return false;
         good &= write_text(name, s);
@@ -352,7 +401,7 @@ static bool write_adjoint_of(const options *o, analysis *a) {
     const char *const s =
         format("%s from %s. Do not edit: convert again. */\n%s\n#include <wengert.h>\n%s\n%s",
                written, last_part(f->name), without_plain(body), vjp_declaration(&w),
-               behind_macros(a->program, vjp_definition(&w)));
+               behind_macros(&w, vjp_definition(&w)));
     return errors_said() == 0 && write_text(o->out, s) &&
            write_text(header, write_header(&w, &out, vjp_header(&w)));
 }
@@ -374,7 +423,8 @@ static int convert(const options *o) {
             error_at(format("%s:1", (char *)o->files.at[i]),
                      "has been converted already: give the file that it was written from");
     if (errors_said() != 0) return 1;
-    program *p = read_expanded(o, NULL, &expanded);
+    reading *const r = arena_get(sizeof *r);
+    program *p = read_expanded(o, r, NULL, &expanded);
     analysis *a = p != NULL ? analysed(o, p) : NULL;
     for (int round = 0; a != NULL && round < 3 && expanded; round++) {
         /* macros stay where nothing is changed */
@@ -383,7 +433,9 @@ static int convert(const options *o) {
             const version *const v = a->versions.at[i];
             if (v->touched) push(&touched, (void *)v->function->usr);
         }
-        p = read_expanded(o, &touched, &expanded);
+        const program *const before = p;
+        p = read_expanded(o, r, &touched, &expanded);
+        if (p == before) break;
         a = p != NULL ? analysed(o, p) : NULL;
         bool all = true;
         for (size_t i = 0; a != NULL && i < a->versions.n; i++) {

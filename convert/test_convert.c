@@ -12,6 +12,8 @@
  *     adjoint: refused             what --to adjoint answers; `rounds`: floats stay floats there
  *     generic: refused             what --to generic answers
  *     rounds: yes                  floats round the original's values, which are compared in double
+ *     behind: other                a file that is included behind the original, and behind what is converted
+ *     near: yes                    values are near the original's
  * A NAME.expected beside it is what the converter writes, line for line: WRITE=1 writes all those that
  * are there anew. Names of files as arguments: only these. KEEP=1 keeps what was made. */
 #define _DEFAULT_SOURCE
@@ -22,7 +24,7 @@ enum { MOST_CASES = 128 };
 
 typedef struct construct {
     char name[64], title[192];
-    char options[512], files[256], given[1024], call[1024], arguments[1024], rounds[8], adjoint[16], generic[16];
+    char options[512], files[256], given[1024], call[1024], arguments[1024], rounds[8], adjoint[16], generic[16], near[8], behind[64];
     double x[MOST_INPUTS];
     size_t n, m;
 } construct;
@@ -40,6 +42,8 @@ static void read_construct(construct *c, const char *path) {
                 {"call", c->call, sizeof c->call},
                 {"arguments", c->arguments, sizeof c->arguments},
                 {"adjoint", c->adjoint, sizeof c->adjoint},
+                {"near", c->near, sizeof c->near},
+                {"behind", c->behind, sizeof c->behind},
                 {"generic", c->generic, sizeof c->generic},
                 {"rounds", c->rounds, sizeof c->rounds},
                 {"inputs", inputs, sizeof inputs},
@@ -108,6 +112,7 @@ static void *original(const construct *c, bool wide) {
                                          : "#include \"test/convert/";
     fputs(words(text, sizeof text, c->files, folder, ".c\"\n"), to);
     fprintf(to, "%s%s.c\"\n", folder, c->name);
+    fputs(words(text, sizeof text, c->behind, folder, ".c\"\n"), to);
     if (retyped) {
         glob_t all;
         assert_int_equal(glob("test/convert/*.[ch]", 0, NULL, &all), 0);
@@ -155,6 +160,7 @@ static void *converted_by(const construct *c, const mode *how) {
     print_into(source, sizeof source, "%s.c", library);
     FILE *const to = open_file(source);
     fprintf(to, "#include \"%s_wg.c\"\n#include \"convert/test_called.h\"\n", c->name);
+    fputs(words(files, sizeof files, c->behind, "#include \"test/convert/", ".c\"\n"), to);
     write_call(to, c, "wgt_plain", "double");
     fprintf(
         to,
@@ -193,6 +199,7 @@ static void check(void **state) {
     void *const same = original(c, false), *const longer = original(c, true);
     FOUND(same, "wgt_plain", plain);
     FOUND(longer, "wgt_long_call", wide);
+    values_are_near = *c->near != 0;
     for (size_t k = 0; k < MODES; k++) {
         double a[MOST_OUTPUTS], b[MOST_OUTPUTS];
         void *const library = converted_by(c, &modes[k]);

@@ -31,6 +31,7 @@
 #include <wengert/spectral.h>
 #include <wengert/statistics.h>
 #include <wengert/batch.h>
+#include <wengert/blas.h>
 #include <wengert/operand.h>
 #include <wengert/implicit.h>
 #include <wengert/matrix_drivers.h>
