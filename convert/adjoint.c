@@ -42,6 +42,48 @@ static bool is_value(const decl *p) {
     return p->type->kind == TYPE_REAL || p->type->kind == TYPE_RECORD;
 }
 
+static bool gives_structure(const routine *r) {
+    return r->v->function->type->of->kind == TYPE_RECORD && r->v->result != NULL &&
+           holds_variables(r->v->result);
+}
+
+/* A declaration of a pointer with restrict. */
+static const char *restricted(const char *s, const char *name) {
+    const tokens t = lex(s, strlen(s));
+    size_t i = t.n - 1;
+    while (i > 0 && !token_is(s, &t.at[i], name)) i--;
+    return format("%srestrict %s", copy_text(s, t.at[i].begin), s + t.at[i].begin);
+}
+
+static void add_reached(list *to, cell *c) {
+    for (; c != NULL && !list_has(to, real_cell(c)); c = real_cell(c)->target)
+        push(to, real_cell(c));
+}
+
+/* Does nothing else than a parameter, and what is computed of it, lead to the numbers that it leads to? */
+static bool is_apart(const routine *r, const decl *p) {
+    const program *const all = r->a->program;
+    cell *const c = r->v->of_decl[p->index];
+    const type_kind of = p->type->kind == TYPE_POINTER ? p->type->of->kind : TYPE_OTHER;
+    if (r->keeps_pointers || (of != TYPE_REAL && of != TYPE_WHOLE) || c == NULL ||
+        real_cell(c)->target == NULL)
+        return false;
+    list others = {NULL, 0, 0};
+    for (size_t i = 0; i < r->v->function->parameters.n; i++) {
+        const decl *const d = r->v->function->parameters.at[i];
+        if (d != p && r->v->of_decl[d->index] != NULL)
+            add_reached(&others, real_cell(r->v->of_decl[d->index])->target);
+    }
+    for (size_t i = 0; i < all->globals.n; i++)
+        add_reached(&others, r->a->of_decl[((decl *)all->globals.at[i])->number]);
+    for (size_t i = 0; i < all->records.n; i++) {
+        const list *const fields = &((record *)all->records.at[i])->fields;
+        for (size_t k = 0; k < fields->n; k++)
+            add_reached(&others, r->a->of_decl[((decl *)fields->at[k])->number]);
+    }
+    return !list_has(&others, real_cell(real_cell(c)->target));
+}
+
 static const char *signature(const routine *r, bool back) {
     const decl *const f = r->v->function;
     const type *const result = f->type->of;
@@ -50,18 +92,23 @@ static const char *signature(const routine *r, bool back) {
     put(&to, back ? format("void %s", name) : declared_as(result, name));
     for (size_t i = 0; i < f->parameters.n; i++) {
         const decl *const p = f->parameters.at[i];
-        putf(&to, "%s, ", assignable(p->type, p->name));
+        const char *const s = assignable(p->type, p->name);
+        putf(&to, "%s, ", is_apart(r, p) ? restricted(s, p->name) : s);
     }
     for (size_t i = 0; i < f->parameters.n && (back || r->shadows); i++) {
         const decl *const p = f->parameters.at[i];
         if (!param_holds(r, p)) continue;
-        if (!is_value(p)) putf(&to, "%s, ", shadow_type(p->type, format("%s_b", p->name)));
+        const char *const b = format("%s_b", p->name), *const s = shadow_type(p->type, b);
+        if (!is_value(p)) putf(&to, "%s, ", is_apart(r, p) ? restricted(s, b) : s);
         else if (back) putf(&to, "%s, ", shadow_type(p->type, format("*wgc_%s_b", p->name)));
     }
     if (back && r->v->result != NULL && is_variable(r->v->result))
         put(&to, "double wgc_result_b, ");
+    else if (back && gives_structure(r))
+        putf(&to, "%s, ", shadow_type(f->type->of, "*wgc_result_b"));
     if (!r->lends) put(&to, "wgc_stack *wgc_s, ");
-    else if (r->frame.n != 0) putf(&to, "%s *wgc_f, ", r->frame.type);
+    else if (r->frame.n != 0)
+        putf(&to, r->keeps_pointers ? "%s *wgc_f, " : "%s *restrict wgc_f, ", r->frame.type);
     const bool none = to.s[to.n - 1] == '(';
     return format("static %s%s%s)", r->lends ? "inline " : "",
                   none ? text_of(&to) : copy_text(to.s, to.n - 2), none ? "void" : "");
@@ -76,13 +123,43 @@ static const char *one_declaration(const decl *d, const char *name) {
         replaced(f, d->at, d->end, 1, (part[]){{d->at, d->at + strlen(d->name), name}}));
 }
 
-/* Static variables stand at the top, for both ways. */
-static void put_statics(const emitter *m) {
+/* Static variables stand at the top, for both ways; those that change in each thread, which begins a run with what
+ * they are initialised with, as globals that hold variables begin with the originals. */
+static void put_own(text *to, text *begin, const char *declaration, const char *shadow,
+                    const char *name, const char *from) {
+    putf(to, "static __thread %s;\n", declaration);
+    putf(begin, "    memcpy(&%s, &%s, sizeof %s);\n", name, from, name);
+    if (shadow == NULL) return;
+    putf(to, "static __thread %s;\n", shadow);
+    putf(begin, "    memset(&%s_b, 0, sizeof %s_b);\n", name, name);
+}
+static void put_statics(const emitter *m, text *begin) {
     const routine *const r = m->r;
     for (size_t i = 0; i < r->variables.n; i++) {
         const variable *const x = r->variables.at[i];
-        if (x->d != NULL && x->d->is_static)
-            putf(m->to, "__attribute__((unused)) %s;\n", one_declaration(x->d, x->name));
+        if (x->d == NULL || !x->d->is_static) continue;
+        const bool own = keeps_state(x->d) || x->holds;
+        const char *const name = own ? format("%s_0", x->name) : x->name;
+        putf(m->to, "__attribute__((unused)) %s;\n", one_declaration(x->d, name));
+        if (own)
+            put_own(m->to, begin, without_const(declared_as(x->type, x->name)),
+                    x->holds ? shadow_type(x->type, format("%s_b", x->name)) : NULL, x->name,
+                    name);
+    }
+}
+static void put_globals(const routine *r, text *to, text *begin) {
+    for (size_t i = 0; i < r->a->program->globals.n; i++) {
+        const decl *const g = r->a->program->globals.at[i];
+        if (!is_own_global(r->a, g)) continue;
+        if (leads_to_variables(r, g->type) ||
+            (g->type->kind == TYPE_ARRAY && g->type->count < 0))
+            error_at(
+                place_in(g->file, g->at),
+                "'%s' is global and leads to variables, which no adjoint without a tape has: pass it as an argument",
+                g->name);
+        const char *const name = own_global(g);
+        put_own(to, begin, without_const(declared_as(g->type, name)),
+                shadow_type(g->type, format("%s_b", name)), name, g->name);
     }
 }
 
@@ -367,7 +444,7 @@ static void join_like(const version *v) {
 }
 
 const char *write_adjoint(writer *w, const file *f, const output *o) {
-    text to = {NULL, 0, 0};
+    text to = {NULL, 0, 0}, begin = {NULL, 0, 0};
     list routines = {NULL, 0, 0};
     (void)o;
     for (size_t i = 0; i < w->a->versions.n; i++) {
@@ -385,16 +462,6 @@ const char *write_adjoint(writer *w, const file *f, const output *o) {
         find_results(r);
         push(&routines, r);
     }
-    for (size_t i = 0; i < w->a->program->globals.n; i++) {
-        const decl *const g = w->a->program->globals.at[i];
-        if (w->a->of_decl[g->number] != NULL && holds_variables(w->a->of_decl[g->number])) {
-            error_at(
-                place_in(g->file, g->at),
-                "'%s' depends on the inputs and is global, which no adjoint without a tape has: pass it as an argument",
-                g->name);
-            return "";
-        }
-    }
     plan(&routines);
     if (errors_said() != 0) return "";
     find_shadows(&routines);
@@ -403,10 +470,15 @@ const char *write_adjoint(writer *w, const file *f, const output *o) {
     for (size_t i = 0; i < routines.n; i++) {
         routine *const r = routines.at[i];
         putf(&to, "%s;\n%s;\n", signature(r, false), signature(r, true));
-        put_statics(&(emitter){.r = r, .to = &to});
+        put_statics(&(emitter){.r = r, .to = &to}, &begin);
     }
+    put_globals(routines.at[0], &to, &begin);
+    if (errors_said() != 0) return "";
+    putf(&to, "/* What every run begins with. */\nstatic void %s_begin(void) {\n%s}\n",
+         w->a->root->name, text_of(&begin));
     put(&to, "\n#pragma GCC diagnostic push\n");
-    static const char *const quiet[] = {"unused-parameter", "unused-variable", "unused-but-set-variable", "unused-label",
+    static const char *const quiet[] = {"unused-parameter", "unused-variable",
+                                        "unused-but-set-variable", "unused-label",
                                         "implicit-fallthrough"};
     for (size_t i = 0; i < sizeof quiet / sizeof *quiet; i++)
         putf(&to, "#pragma GCC diagnostic ignored \"-W%s\"\n", quiet[i]);

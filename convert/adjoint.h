@@ -20,6 +20,9 @@ void plan(const list *routines);
 bool version_changes(const version *v,
                      cell *c); /* may it assign to c, itself or by what it calls? */
 
+bool is_own_global(const analysis *a, const decl *d);
+const char *own_global(const decl *d); /* its name */
+
 /* A partial derivative of an operation: its text in the letters a, b, c, v; NULL: there is none. */
 const char *partial_text(const char *operation, size_t operand);
 /* May it be infinite or NaN where the operands are finite? */
@@ -32,6 +35,7 @@ const char *partial_of_result(const routine *r, const kept_call *x);
 /* The backward part of an assignment, which reads the adjoint of what is assigned to. */
 void put_adjoint(routine *r, const step *s, text *to, const char *indent);
 const char *operation_of(const routine *r, const node *n); /* of table rows; NULL: none */
+bool is_scaled(const node *n);                             /* ldexp and its kin */
 size_t operands_of(const node *n, const node **operand);
 
 #endif

@@ -44,11 +44,14 @@ routine *steps_of(analysis *a, version *v) {
     const node *const body = f->body;
     const size_t n = body->children;
     const bool last = n != 0 && body->child[n - 1]->kind == NODE_RETURN;
-    if (v->result != NULL && holds_variables(v->result) && f->type->of->kind != TYPE_REAL) {
-        error_at(
-            place_in(f->file, f->at),
-            "'%s' returns a structure or pointer of variables, which cannot be turned round: give it as an argument",
-            f->name);
+    const bool structure = f->type->of->kind == TYPE_RECORD && v != a->root &&
+                           !has_held_pointers(r, f->type->of);
+    if (v->result != NULL && holds_variables(v->result) && f->type->of->kind != TYPE_REAL &&
+        !structure) {
+        error_at(place_in(f->file, f->at),
+                 "'%s' returns %s, which cannot be turned round: give it as an argument", f->name,
+                 f->type->of->kind == TYPE_RECORD ? "a structure of variables to who called it first"
+                                                  : "a pointer to variables");
         r->refused = true;
     }
     if (f->file != a->root->function->file && f->file->given) {
