@@ -110,27 +110,36 @@ static const char *signature(const routine *r, bool back) {
     else if (r->frame.n != 0)
         putf(&to, r->keeps_pointers ? "%s *wgc_f, " : "%s *restrict wgc_f, ", r->frame.type);
     const bool none = to.s[to.n - 1] == '(';
-    return format("static %s%s%s)", r->lends ? "inline " : "",
+    return format("%s%s%s)",
+                  r->shared  ? ""
+                  : r->lends ? "static inline "
+                             : "static ",
                   none ? text_of(&to) : copy_text(to.s, to.n - 2), none ? "void" : "");
 }
 
-/* The declaration of d alone, by another name. */
+/* The declaration of d alone, by another name, with its initialiser. */
 static const char *one_declaration(const decl *d, const char *name) {
     const file *const f = d->file;
-    const size_t rest = specifiers_end(f, d->begin, d->end);
-    return format(
-        "%s %s", copy_text(f->text + d->begin, rest - d->begin),
-        replaced(f, d->at, d->end, 1, (part[]){{d->at, d->at + strlen(d->name), name}}));
+    if (strchr(leaf_type(d->type)->spelling, '(') != NULL) { /* of a type without a name */
+        const size_t rest = specifiers_end(f, d->begin, d->end);
+        return format(
+            "%s %s", copy_text(f->text + d->begin, rest - d->begin),
+            replaced(f, d->at, d->end, 1, (part[]){{d->at, d->at + strlen(d->name), name}}));
+    }
+    return format("%s%s%s%s%s", d->is_static ? "static " : "",
+                  is_constant(d->type) && d->type->kind != TYPE_POINTER ? "const " : "",
+                  declared_as(d->type, name), d->init != NULL ? " = " : "",
+                  d->init != NULL ? source(d->init) : "");
 }
 
 /* Static variables stand at the top, for both ways; those that change in each thread, which begins a run with what
  * they are initialised with, as globals that hold variables begin with the originals. */
-static void put_own(text *to, text *begin, const char *declaration, const char *shadow,
-                    const char *name, const char *from) {
-    putf(to, "static __thread %s;\n", declaration);
+static void put_own(text *to, text *begin, const char *storage, const char *declaration,
+                    const char *shadow, const char *name, const char *from) {
+    putf(to, "%s__thread %s;\n", storage, declaration);
     putf(begin, "    memcpy(&%s, &%s, sizeof %s);\n", name, from, name);
     if (shadow == NULL) return;
-    putf(to, "static __thread %s;\n", shadow);
+    putf(to, "%s__thread %s;\n", storage, shadow);
     putf(begin, "    memset(&%s_b, 0, sizeof %s_b);\n", name, name);
 }
 static void put_statics(const emitter *m, text *begin) {
@@ -142,12 +151,32 @@ static void put_statics(const emitter *m, text *begin) {
         const char *const name = own ? format("%s_0", x->name) : x->name;
         putf(m->to, "__attribute__((unused)) %s;\n", one_declaration(x->d, name));
         if (own)
-            put_own(m->to, begin, without_const(declared_as(x->type, x->name)),
+            put_own(m->to, begin, "static ", without_const(declared_as(x->type, x->name)),
                     x->holds ? shadow_type(x->type, format("%s_b", x->name)) : NULL, x->name,
                     name);
     }
 }
-static void put_globals(const routine *r, text *to, text *begin) {
+static const file *home_of(const routine *r, const decl *g) {
+    return g->file->given ? g->file : r->a->root->function->file;
+}
+static bool is_named(const node *n, const decl *g) {
+    if (n == NULL || n->decl == g) return n != NULL;
+    for (size_t i = 0; i < n->children; i++)
+        if (is_named(n->child[i], g)) return true;
+    for (size_t i = 0; i < n->decls.n; i++)
+        if (is_named(((decl *)n->decls.at[i])->init, g)) return true;
+    return false;
+}
+static bool is_named_in(const list *routines, const file *f, const decl *g) {
+    for (size_t i = 0; i < routines->n; i++) {
+        const routine *const r = routines->at[i];
+        if (r->home == f && is_named(r->v->function->body, g)) return true;
+    }
+    return f == ((routine *)routines->at[0])->a->root->function->file; /* it may be an input */
+}
+static void put_globals(const list *routines, const file *f, bool alone, text *to,
+                        text *begin) {
+    const routine *const r = routines->at[0];
     for (size_t i = 0; i < r->a->program->globals.n; i++) {
         const decl *const g = r->a->program->globals.at[i];
         if (!is_own_global(r->a, g)) continue;
@@ -158,8 +187,11 @@ static void put_globals(const routine *r, text *to, text *begin) {
                 "'%s' is global and leads to variables, which no adjoint without a tape has: pass it as an argument",
                 g->name);
         const char *const name = own_global(g);
-        put_own(to, begin, without_const(declared_as(g->type, name)),
-                shadow_type(g->type, format("%s_b", name)), name, g->name);
+        const char *const x = without_const(declared_as(g->type, name));
+        const char *const b = shadow_type(g->type, format("%s_b", name));
+        if (home_of(r, g) == f) put_own(to, begin, alone ? "static " : "", x, b, name, g->name);
+        else if (is_named_in(routines, f, g) && !(g->is_static && g->file->given))
+            putf(to, "extern __thread %s;\nextern __thread %s;\n", x, b);
     }
 }
 
@@ -443,47 +475,121 @@ static void join_like(const version *v) {
                 join_for_plan(v->like->of_node[k], v->like->of_node[i]);
 }
 
-const char *write_adjoint(writer *w, const file *f, const output *o) {
-    text to = {NULL, 0, 0}, begin = {NULL, 0, 0};
-    list routines = {NULL, 0, 0};
-    (void)o;
+/* Which routines others call than those of their file? */
+static void find_shared(const routine *by, const list *steps) {
+    for (size_t i = 0; i < steps->n; i++) {
+        const step *const s = steps->at[i];
+        if (s->kind == STEP_CALL) {
+            routine *const r = routine_of(by, s->callee);
+            r->shared |= r->home != by->home;
+        }
+        find_shared(by, &s->body);
+        find_shared(by, &s->other);
+    }
+}
+
+bool make_adjoint(writer *w, list *routines) {
     for (size_t i = 0; i < w->a->versions.n; i++) {
         const version *const v = w->a->versions.at[i];
         if (v->touched && v->like != v) join_like(v);
     }
-    put_n(&to, f->text, f->n);
-    putf(&to, "\n%s\n", stack_definition());
+    list *const all = arena_get(sizeof *all);
     for (size_t i = 0; i < w->a->versions.n; i++) {
         version *const v = w->a->versions.at[i];
         if (!v->touched || v->like != v) continue;
         routine *const r = steps_of(w->a, v);
-        if (r->refused) return "";
-        r->all = &routines;
+        if (r->refused) return false;
+        r->all = all;
         find_results(r);
-        push(&routines, r);
+        push(all, r);
     }
-    plan(&routines);
-    if (errors_said() != 0) return "";
-    find_shadows(&routines);
-    for (size_t i = 0; i < routines.n; i++) find_saved(routines.at[i]);
-    put(&to, frames_of(&routines));
-    for (size_t i = 0; i < routines.n; i++) {
-        routine *const r = routines.at[i];
-        putf(&to, "%s;\n%s;\n", signature(r, false), signature(r, true));
-        put_statics(&(emitter){.r = r, .to = &to}, &begin);
+    plan(all);
+    if (errors_said() != 0) return false;
+    find_shadows(all);
+    for (size_t i = 0; i < all->n; i++) {
+        routine *const r = all->at[i];
+        for (size_t k = 0; k < r->stretches.n; k++)
+            find_shared(r, &((stretch *)r->stretches.at[k])->steps);
+        find_saved(r);
     }
-    put_globals(routines.at[0], &to, &begin);
+    lay_out_all(all, routines);
+    return true;
+}
+
+bool has_adjoint(const list *routines, const file *f) {
+    const routine *const any = routines->at[0];
+    bool has = f == any->a->root->function->file;
+    for (size_t i = 0; i < routines->n; i++) has |= ((routine *)routines->at[i])->home == f;
+    for (size_t i = 0; i < any->a->program->globals.n; i++) {
+        const decl *const g = any->a->program->globals.at[i];
+        has |= is_own_global(any->a, g) && home_of(any, g) == f;
+    }
+    return has;
+}
+
+static unsigned file_number(const analysis *a, const file *f) {
+    unsigned k = 0;
+    while (a->program->files.at[k] != f) k++;
+    return k;
+}
+
+/* What every run begins with: that of the root's file begins the others. */
+static void put_begin(const list *routines, const file *f, const char *own, text *to) {
+    const analysis *const a = ((routine *)routines->at[0])->a;
+    const char *const name = format("%s_begin", a->root->name);
+    if (f != a->root->function->file) {
+        putf(to, "void %s_%u(void);\nvoid %s_%u(void) {\n%s}\n", name, file_number(a, f), name,
+             file_number(a, f), own);
+        return;
+    }
+    text others = {NULL, 0, 0};
+    for (size_t i = 0; i < a->program->files.n; i++) {
+        const file *const g = a->program->files.at[i];
+        if (g == f || !g->given || !has_adjoint(routines, g)) continue;
+        putf(to, "void %s_%u(void);\n", name, file_number(a, g));
+        putf(&others, "    %s_%u();\n", name, file_number(a, g));
+    }
+    putf(to, "static void %s(void) {\n%s%s}\n", name, text_of(&others), own);
+}
+
+static bool is_called_in(const list *routines, const file *f, const routine *r) {
+    for (size_t i = 0; i < routines->n; i++) {
+        const routine *const by = routines->at[i];
+        if (by->home != f) continue;
+        for (size_t k = 0; k < by->v->function->nodes; k++)
+            if (by->v->called[k] != NULL && by->v->called[k]->like == r->v) return true;
+    }
+    return false;
+}
+
+const char *write_adjoint(const list *routines, const file *f) {
+    text to = {NULL, 0, 0}, begin = {NULL, 0, 0};
+    bool alone = true;
+    for (size_t i = 0; i < routines->n; i++) alone &= ((routine *)routines->at[i])->home == f;
+    put_n(&to, f->text, f->n);
+    putf(&to, "\n%s\n", stack_definition());
+    for (size_t i = 0; i < routines->n; i++) {
+        routine *const r = routines->at[i];
+        if (r->home == f) put(&to, text_of(&r->types));
+    }
+    for (size_t i = 0; i < routines->n; i++) {
+        routine *const r = routines->at[i];
+        if (r->home == f || is_called_in(routines, f, r))
+            putf(&to, "%s;\n%s;\n", signature(r, false), signature(r, true));
+        if (r->home == f) put_statics(&(emitter){.r = r, .to = &to}, &begin);
+    }
+    put_globals(routines, f, alone, &to, &begin);
     if (errors_said() != 0) return "";
-    putf(&to, "/* What every run begins with. */\nstatic void %s_begin(void) {\n%s}\n",
-         w->a->root->name, text_of(&begin));
+    put_begin(routines, f, text_of(&begin), &to);
     put(&to, "\n#pragma GCC diagnostic push\n");
     static const char *const quiet[] = {"unused-parameter", "unused-variable",
                                         "unused-but-set-variable", "unused-label",
                                         "implicit-fallthrough"};
     for (size_t i = 0; i < sizeof quiet / sizeof *quiet; i++)
         putf(&to, "#pragma GCC diagnostic ignored \"-W%s\"\n", quiet[i]);
-    for (size_t i = 0; i < routines.n; i++) {
-        emitter m = {.r = routines.at[i], .to = &to};
+    for (size_t i = 0; i < routines->n; i++) {
+        emitter m = {.r = routines->at[i], .to = &to};
+        if (m.r->home != f) continue;
         put_forward(&m);
         put_backward(&m);
     }

@@ -11,8 +11,12 @@ const char *without_const(const char *s); /* a type's text */
 
 const char *stack_definition(void); /* as it stands in the file that is written */
 
-/* The text of the root's file, and behind it the adjoint of all that is called. */
-const char *write_adjoint(writer *w, const file *f, const output *o);
+/* The routines of all that is called, planned and laid out. False after errors. */
+bool make_adjoint(writer *w, list *routines);
+/* The text of a file, and behind it the adjoints of what it defines. */
+const char *write_adjoint(const list *routines, const file *f);
+/* Does a file define any of it? */
+bool has_adjoint(const list *routines, const file *f);
 
 /* plan - which values derivatives ask for, which old ones are kept for that, and which are computed again; in all
  * routines. */

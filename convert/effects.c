@@ -278,6 +278,10 @@ void pure(builder *b, const node *n) {
         branch_value(b, n);
         return;
     }
+    if (n->kind == NODE_CHOICE && n->children == 2 && has_effects(n->child[1])) {
+        refuse(r, n, "write all three parts of it");
+        return;
+    }
     if (n->kind == NODE_STATEMENTS) {
         refuse(r, n, "statements within an expression");
         return;

@@ -14,7 +14,8 @@ enum {
 
 typedef struct layout {
     routine *r;
-    text *types; /* the structures, each behind those that it has in it */
+    list *
+        order; /* routines that are laid out: each behind those whose frames it has in its own */
 } layout;
 
 /* Where fields go: how often each of them is there, and which is meant. */
@@ -26,7 +27,7 @@ typedef struct shelf {
     const char *access; /* wgc_f-> */
 } shelf;
 
-static void lay_out(routine *r, text *types);
+static void lay_out(routine *r, list *order);
 
 /* ---- questions -------------------------------------------------------------------------- */
 
@@ -74,7 +75,7 @@ bool is_idle(const list *steps) {
 
 static routine *called_routine(const layout *l, const step *s) {
     routine *const r = routine_of(l->r, s->callee);
-    lay_out(r, l->types);
+    lay_out(r, l->order);
     return r;
 }
 
@@ -163,7 +164,7 @@ static extent *new_extent(layout *l) {
     return e;
 }
 static void define(const layout *l, const extent *e) {
-    if (e->n != 0) putf(l->types, "%s {\n%s};\n", e->type, text_of(&e->fields));
+    if (e->n != 0) putf(&l->r->types, "%s {\n%s};\n", e->type, text_of(&e->fields));
 }
 
 static bool holds_pointer(const target *t) {
@@ -269,7 +270,7 @@ static bool takes_memory(const routine *r, const list *steps) {
 
 static bool may_lend(const layout *l) {
     const routine *const r = l->r;
-    if (r->v == r->a->root) return false;
+    if (r->v == r->a->root || r->shared) return false;
     for (size_t i = 0; i < r->stretches.n; i++) {
         const stretch *const s = r->stretches.at[i];
         if (s->opens || takes_memory(r, &s->steps) || !is_settled(l, &s->steps, 1))
@@ -305,10 +306,10 @@ static void lay_saved(routine *r, const shelf *at) {
     }
 }
 
-static void lay_out(routine *r, text *types) {
+static void lay_out(routine *r, list *order) {
     if (r->laid_out || r->is_being_laid_out) return;
     r->is_being_laid_out = true;
-    layout l = {.r = r, .types = types};
+    layout l = {.r = r, .order = order};
     r->frame.name = "wgc_f";
     r->frame.type = format("struct %s_frame", r->v->name);
     const bool lends = may_lend(&l);
@@ -332,10 +333,9 @@ static void lay_out(routine *r, text *types) {
     define(&l, &r->frame);
     r->lends = lends;
     r->laid_out = true;
+    push(order, r);
 }
 
-const char *frames_of(const list *routines) {
-    text types = {NULL, 0, 0};
-    for (size_t i = 0; i < routines->n; i++) lay_out(routines->at[i], &types);
-    return text_of(&types);
+void lay_out_all(const list *routines, list *order) {
+    for (size_t i = 0; i < routines->n; i++) lay_out(routines->at[i], order);
 }

@@ -177,10 +177,9 @@ static void use_partials(planner *p, const node *n) {
         use_partials(p, n->child[1]);
         return;
     }
-    if (n->kind == NODE_CHOICE && n->children == 3) {
+    if (n->kind == NODE_CHOICE) {
         use_value(p, n->child[0]);
-        use_partials(p, n->child[1]);
-        use_partials(p, n->child[2]);
+        for (size_t i = n->children == 3; i < n->children; i++) use_partials(p, n->child[i]);
         return;
     }
     const char *const name = operation_of(r, n);

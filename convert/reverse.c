@@ -211,14 +211,15 @@ static void back_choice(reversal *x, const node *n, const char *seed) {
     const char *const before = x->indent;
     seed = named_seed(x, seed);
     putf(x->to, "%sif (%s) {\n", before, print(x->r, n->child[0]));
-    for (size_t i = 1; i < 3; i++) {
+    for (size_t i = 0; i < 2; i++) { /* a ?: b is a, if that is not 0 */
+        const node *const chosen = n->child[n->children - 2 + i];
         const size_t named = x->named.n;
         x->indent = format("%s    ", before);
-        name_values(x, n->child[i]);
-        go_back(x, n->child[i], seed);
+        name_values(x, chosen);
+        go_back(x, chosen, seed);
         while (x->named.n > named)
             x->r->instead[((node *)x->named.at[--x->named.n])->number] = NULL;
-        putf(x->to, i == 1 ? "%s} else {\n" : "%s}\n", before);
+        putf(x->to, i == 0 ? "%s} else {\n" : "%s}\n", before);
     }
     x->indent = before;
 }
@@ -244,7 +245,7 @@ static void go_back(reversal *x, const node *n, const char *seed) {
         else putf(x->to, "%s%s += %s;\n", x->indent, print_shadow(r, n), seed);
         return;
     }
-    if (n->kind == NODE_CHOICE && n->children == 3) {
+    if (n->kind == NODE_CHOICE) {
         back_choice(x, n, seed);
         return;
     }

@@ -141,9 +141,12 @@ typedef struct routine {
     const kept_call **results; /* by number of a node */
     table *names;              /* of local variables, by number of the decl */
     bool jumps;
-    unsigned loops;  /* around what is looked at, in code that jumps */
-    const list *all; /* routines, of which this is one */
-    list saved;      /* struct saved */
+    unsigned loops;   /* around what is looked at, in code that jumps */
+    const list *all;  /* routines, of which this is one */
+    const file *home; /* the file that it is written into */
+    bool shared;      /* others call it */
+    text types;       /* its structures */
+    list saved;       /* struct saved */
     extent frame;
     bool laid_out, is_being_laid_out;
     bool

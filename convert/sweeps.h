@@ -20,8 +20,8 @@ const node *memory_call(const routine *r,
                         const step *s); /* malloc or calloc; NULL: it assigns something else */
 
 /* ---- frames.c */
-/* Lays all of them out: the structures' definitions. */
-const char *frames_of(const list *routines);
+/* `order`: them, each behind those whose frames it has in its own. */
+void lay_out_all(const list *routines, list *order);
 /* Do these steps do nothing on the way back? */
 bool is_idle(const list *steps);
 

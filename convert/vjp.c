@@ -86,7 +86,10 @@ static const char *path(const selection *s, bool shadow) {
     const char *p = s->path;
     const char *const root = s->root == NULL ? "return" : s->root->name;
     const bool global = s->root != NULL && s->root->is_global;
-    putf(&to, "%s%s", s->root == NULL ? "wgc_result" : global ? own_global(s->root) : root,
+    putf(&to, "%s%s",
+         s->root == NULL ? "wgc_result"
+         : global        ? own_global(s->root)
+                         : root,
          shadow ? "_b" : "");
     for (p += strlen(root); *p; p++)
         if (*p == '@') putf(&to, "wgc_k%c", *++p);
@@ -193,17 +196,28 @@ const char *vjp_definition(writer *w) {
          total_of(&w->a->inputs), total_of(&w->a->outputs));
     putf(&body, "    %s_begin();\n", w->a->root->name);
     each(&w->a->inputs, false, "%s = wgc_x[wgc_at++];", &body);
-    const bool returns = v->result != NULL && is_variable(v->result);
+    const bool number = v->result != NULL && is_variable(v->result),
+               structure = v->result != NULL && f->type->of->kind == TYPE_RECORD &&
+                           holds_variables(v->result);
     putf(&body, "    %s%s_forward(%s%swgc_s);\n",
-         returns ? "const double wgc_result = " : "(void)", v->name, text_of(&args),
-         text_of(&fore));
+         number || structure ? format("%s = ", declared_as(f->type->of, "wgc_result"))
+                             : "(void)",
+         v->name, text_of(&args), text_of(&fore));
     put(&body, "    wgc_at = 0;\n");
     each(&w->a->outputs, false, "wgc_y[wgc_at++] = %s;", &body);
-    if (returns) put(&body, "    (void)wgc_result;\n    double wgc_result_b = 0;\n");
+    if (number) put(&body, "    (void)wgc_result;\n    double wgc_result_b = 0;\n");
+    if (structure)
+        putf(
+            &body,
+            "    (void)wgc_result;\n    %s;\n    memset(&wgc_result_b, 0, sizeof wgc_result_b);\n",
+            shadow_of(f->type->of, "wgc_result"));
     put(&body, "    wgc_at = 0;\n");
     each(&w->a->outputs, true, "%s += wgc_w[wgc_at++];", &body);
     putf(&body, "    %s_backward(%s%s%swgc_s);\n    wgc_at = 0;\n", v->name, text_of(&args),
-         text_of(&back), returns ? "wgc_result_b, " : "");
+         text_of(&back),
+         number      ? "wgc_result_b, "
+         : structure ? "&wgc_result_b, "
+                     : "");
     each(&w->a->inputs, true, "wgc_g[wgc_at++] = %s;", &body);
 
     if (strstr(text_of(&body), "wgc_larger") != NULL) put(&to, larger_text);
