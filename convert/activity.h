@@ -24,11 +24,11 @@ struct cell {
     list to, from; /* cells that are computed of it, of which it is computed */
     bool varied, useful, active;
     const decl *passive, *open; /* declarations that are said to be, and that are not */
-    bool forced;          /* a variable whatever follows: an input or output */
-    bool addressed;       /* something may point to it */
-    bool needed;          /* its values are, when derivatives go back */
-    unsigned number;      /* while a function is planned */
-    const decl *declared; /* the first variable, field or function that it is */
+    bool forced;                /* a variable whatever follows: an input or output */
+    bool addressed;             /* something may point to it */
+    bool needed;                /* its values are, when derivatives go back */
+    unsigned number;            /* while a function is planned */
+    const decl *declared;       /* the first variable, field or function that it is */
 };
 
 /* A function as it is for some calls. */
@@ -80,8 +80,8 @@ typedef struct analysis {
         from_integers; /* cells that pointers lead to which become integers, and were ones */
     const node *at;    /* what is looked at */
     list never;        /* what no function with variables may have: jumps out of it, assembly */
-    list passive; /* cells that are said to be */
-    list routines; /* calls of BLAS and LAPACK */
+    list passive;      /* cells that are said to be */
+    list routines;     /* calls of BLAS and LAPACK */
     list recorded;     /* calls that are written with the tape alone, if they have variables */
     list signatures;   /* cells of functions whose address is taken */
     version *outside;  /* the initialisers of globals */
@@ -101,7 +101,7 @@ cell *cell_of(const analysis *a, const version *v, const decl *d);
 cell *node_cell(const version *v, const node *n);
 bool keeps_state(
     const decl *d); /* a local variable that is remembered from call to call, and written to */
-void refuse_recorded(const analysis *a); /* who has no tape has none of these */
+void refuse_recorded(const analysis *a);                /* who has no tape has none of these */
 version *called_by(const version *v, const node *call); /* whose text it has; NULL: none */
 
 #endif

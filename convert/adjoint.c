@@ -42,6 +42,48 @@ static bool is_value(const decl *p) {
     return p->type->kind == TYPE_REAL || p->type->kind == TYPE_RECORD;
 }
 
+static bool gives_structure(const routine *r) {
+    return r->v->function->type->of->kind == TYPE_RECORD && r->v->result != NULL &&
+           holds_variables(r->v->result);
+}
+
+/* A declaration of a pointer with restrict. */
+static const char *restricted(const char *s, const char *name) {
+    const tokens t = lex(s, strlen(s));
+    size_t i = t.n - 1;
+    while (i > 0 && !token_is(s, &t.at[i], name)) i--;
+    return format("%srestrict %s", copy_text(s, t.at[i].begin), s + t.at[i].begin);
+}
+
+static void add_reached(list *to, cell *c) {
+    for (; c != NULL && !list_has(to, real_cell(c)); c = real_cell(c)->target)
+        push(to, real_cell(c));
+}
+
+/* Does nothing else than a parameter, and what is computed of it, lead to the numbers that it leads to? */
+static bool is_apart(const routine *r, const decl *p) {
+    const program *const all = r->a->program;
+    cell *const c = r->v->of_decl[p->index];
+    const type_kind of = p->type->kind == TYPE_POINTER ? p->type->of->kind : TYPE_OTHER;
+    if (r->keeps_pointers || (of != TYPE_REAL && of != TYPE_WHOLE) || c == NULL ||
+        real_cell(c)->target == NULL)
+        return false;
+    list others = {NULL, 0, 0};
+    for (size_t i = 0; i < r->v->function->parameters.n; i++) {
+        const decl *const d = r->v->function->parameters.at[i];
+        if (d != p && r->v->of_decl[d->index] != NULL)
+            add_reached(&others, real_cell(r->v->of_decl[d->index])->target);
+    }
+    for (size_t i = 0; i < all->globals.n; i++)
+        add_reached(&others, r->a->of_decl[((decl *)all->globals.at[i])->number]);
+    for (size_t i = 0; i < all->records.n; i++) {
+        const list *const fields = &((record *)all->records.at[i])->fields;
+        for (size_t k = 0; k < fields->n; k++)
+            add_reached(&others, r->a->of_decl[((decl *)fields->at[k])->number]);
+    }
+    return !list_has(&others, real_cell(real_cell(c)->target));
+}
+
 static const char *signature(const routine *r, bool back) {
     const decl *const f = r->v->function;
     const type *const result = f->type->of;
@@ -50,39 +92,106 @@ static const char *signature(const routine *r, bool back) {
     put(&to, back ? format("void %s", name) : declared_as(result, name));
     for (size_t i = 0; i < f->parameters.n; i++) {
         const decl *const p = f->parameters.at[i];
-        putf(&to, "%s, ", assignable(p->type, p->name));
+        const char *const s = assignable(p->type, p->name);
+        putf(&to, "%s, ", is_apart(r, p) ? restricted(s, p->name) : s);
     }
     for (size_t i = 0; i < f->parameters.n && (back || r->shadows); i++) {
         const decl *const p = f->parameters.at[i];
         if (!param_holds(r, p)) continue;
-        if (!is_value(p)) putf(&to, "%s, ", shadow_type(p->type, format("%s_b", p->name)));
+        const char *const b = format("%s_b", p->name), *const s = shadow_type(p->type, b);
+        if (!is_value(p)) putf(&to, "%s, ", is_apart(r, p) ? restricted(s, b) : s);
         else if (back) putf(&to, "%s, ", shadow_type(p->type, format("*wgc_%s_b", p->name)));
     }
     if (back && r->v->result != NULL && is_variable(r->v->result))
         put(&to, "double wgc_result_b, ");
+    else if (back && gives_structure(r))
+        putf(&to, "%s, ", shadow_type(f->type->of, "*wgc_result_b"));
     if (!r->lends) put(&to, "wgc_stack *wgc_s, ");
-    else if (r->frame.n != 0) putf(&to, "%s *wgc_f, ", r->frame.type);
+    else if (r->frame.n != 0)
+        putf(&to, r->keeps_pointers ? "%s *wgc_f, " : "%s *restrict wgc_f, ", r->frame.type);
     const bool none = to.s[to.n - 1] == '(';
-    return format("static %s%s%s)", r->lends ? "inline " : "",
+    return format("%s%s%s)",
+                  r->shared  ? ""
+                  : r->lends ? "static inline "
+                             : "static ",
                   none ? text_of(&to) : copy_text(to.s, to.n - 2), none ? "void" : "");
 }
 
-/* The declaration of d alone, by another name. */
+/* The declaration of d alone, by another name, with its initialiser. */
 static const char *one_declaration(const decl *d, const char *name) {
     const file *const f = d->file;
-    const size_t rest = specifiers_end(f, d->begin, d->end);
-    return format(
-        "%s %s", copy_text(f->text + d->begin, rest - d->begin),
-        replaced(f, d->at, d->end, 1, (part[]){{d->at, d->at + strlen(d->name), name}}));
+    if (strchr(leaf_type(d->type)->spelling, '(') != NULL) { /* of a type without a name */
+        const size_t rest = specifiers_end(f, d->begin, d->end);
+        return format(
+            "%s %s", copy_text(f->text + d->begin, rest - d->begin),
+            replaced(f, d->at, d->end, 1, (part[]){{d->at, d->at + strlen(d->name), name}}));
+    }
+    return format("%s%s%s%s%s", d->is_static ? "static " : "",
+                  is_constant(d->type) && d->type->kind != TYPE_POINTER ? "const " : "",
+                  declared_as(d->type, name), d->init != NULL ? " = " : "",
+                  d->init != NULL ? source(d->init) : "");
 }
 
-/* Static variables stand at the top, for both ways. */
-static void put_statics(const emitter *m) {
+/* Static variables stand at the top, for both ways; those that change in each thread, which begins a run with what
+ * they are initialised with, as globals that hold variables begin with the originals. */
+static void put_own(text *to, text *begin, const char *storage, const char *declaration,
+                    const char *shadow, const char *name, const char *from) {
+    putf(to, "%s__thread %s;\n", storage, declaration);
+    putf(begin, "    memcpy(&%s, &%s, sizeof %s);\n", name, from, name);
+    if (shadow == NULL) return;
+    putf(to, "%s__thread %s;\n", storage, shadow);
+    putf(begin, "    memset(&%s_b, 0, sizeof %s_b);\n", name, name);
+}
+static void put_statics(const emitter *m, text *begin) {
     const routine *const r = m->r;
     for (size_t i = 0; i < r->variables.n; i++) {
         const variable *const x = r->variables.at[i];
-        if (x->d != NULL && x->d->is_static)
-            putf(m->to, "__attribute__((unused)) %s;\n", one_declaration(x->d, x->name));
+        if (x->d == NULL || !x->d->is_static) continue;
+        const bool own = keeps_state(x->d) || x->holds;
+        const char *const name = own ? format("%s_0", x->name) : x->name;
+        putf(m->to, "__attribute__((unused)) %s;\n", one_declaration(x->d, name));
+        if (own)
+            put_own(m->to, begin, "static ", without_const(declared_as(x->type, x->name)),
+                    x->holds ? shadow_type(x->type, format("%s_b", x->name)) : NULL, x->name,
+                    name);
+    }
+}
+static const file *home_of(const routine *r, const decl *g) {
+    return g->file->given ? g->file : r->a->root->function->file;
+}
+static bool is_named(const node *n, const decl *g) {
+    if (n == NULL || n->decl == g) return n != NULL;
+    for (size_t i = 0; i < n->children; i++)
+        if (is_named(n->child[i], g)) return true;
+    for (size_t i = 0; i < n->decls.n; i++)
+        if (is_named(((decl *)n->decls.at[i])->init, g)) return true;
+    return false;
+}
+static bool is_named_in(const list *routines, const file *f, const decl *g) {
+    for (size_t i = 0; i < routines->n; i++) {
+        const routine *const r = routines->at[i];
+        if (r->home == f && is_named(r->v->function->body, g)) return true;
+    }
+    return f == ((routine *)routines->at[0])->a->root->function->file; /* it may be an input */
+}
+static void put_globals(const list *routines, const file *f, bool alone, text *to,
+                        text *begin) {
+    const routine *const r = routines->at[0];
+    for (size_t i = 0; i < r->a->program->globals.n; i++) {
+        const decl *const g = r->a->program->globals.at[i];
+        if (!is_own_global(r->a, g)) continue;
+        if (leads_to_variables(r, g->type) ||
+            (g->type->kind == TYPE_ARRAY && g->type->count < 0))
+            error_at(
+                place_in(g->file, g->at),
+                "'%s' is global and leads to variables, which no adjoint without a tape has: pass it as an argument",
+                g->name);
+        const char *const name = own_global(g);
+        const char *const x = without_const(declared_as(g->type, name));
+        const char *const b = shadow_type(g->type, format("%s_b", name));
+        if (home_of(r, g) == f) put_own(to, begin, alone ? "static " : "", x, b, name, g->name);
+        else if (is_named_in(routines, f, g) && !(g->is_static && g->file->given))
+            putf(to, "extern __thread %s;\nextern __thread %s;\n", x, b);
     }
 }
 
@@ -366,52 +475,121 @@ static void join_like(const version *v) {
                 join_for_plan(v->like->of_node[k], v->like->of_node[i]);
 }
 
-const char *write_adjoint(writer *w, const file *f, const output *o) {
-    text to = {NULL, 0, 0};
-    list routines = {NULL, 0, 0};
-    (void)o;
+/* Which routines others call than those of their file? */
+static void find_shared(const routine *by, const list *steps) {
+    for (size_t i = 0; i < steps->n; i++) {
+        const step *const s = steps->at[i];
+        if (s->kind == STEP_CALL) {
+            routine *const r = routine_of(by, s->callee);
+            r->shared |= r->home != by->home;
+        }
+        find_shared(by, &s->body);
+        find_shared(by, &s->other);
+    }
+}
+
+bool make_adjoint(writer *w, list *routines) {
     for (size_t i = 0; i < w->a->versions.n; i++) {
         const version *const v = w->a->versions.at[i];
         if (v->touched && v->like != v) join_like(v);
     }
-    put_n(&to, f->text, f->n);
-    putf(&to, "\n%s\n", stack_definition());
+    list *const all = arena_get(sizeof *all);
     for (size_t i = 0; i < w->a->versions.n; i++) {
         version *const v = w->a->versions.at[i];
         if (!v->touched || v->like != v) continue;
         routine *const r = steps_of(w->a, v);
-        if (r->refused) return "";
-        r->all = &routines;
+        if (r->refused) return false;
+        r->all = all;
         find_results(r);
-        push(&routines, r);
+        push(all, r);
     }
-    for (size_t i = 0; i < w->a->program->globals.n; i++) {
-        const decl *const g = w->a->program->globals.at[i];
-        if (w->a->of_decl[g->number] != NULL && holds_variables(w->a->of_decl[g->number])) {
-            error_at(
-                place_in(g->file, g->at),
-                "'%s' depends on the inputs and is global, which no adjoint without a tape has: pass it as an argument",
-                g->name);
-            return "";
-        }
+    plan(all);
+    if (errors_said() != 0) return false;
+    find_shadows(all);
+    for (size_t i = 0; i < all->n; i++) {
+        routine *const r = all->at[i];
+        for (size_t k = 0; k < r->stretches.n; k++)
+            find_shared(r, &((stretch *)r->stretches.at[k])->steps);
+        find_saved(r);
     }
-    plan(&routines);
+    lay_out_all(all, routines);
+    return true;
+}
+
+bool has_adjoint(const list *routines, const file *f) {
+    const routine *const any = routines->at[0];
+    bool has = f == any->a->root->function->file;
+    for (size_t i = 0; i < routines->n; i++) has |= ((routine *)routines->at[i])->home == f;
+    for (size_t i = 0; i < any->a->program->globals.n; i++) {
+        const decl *const g = any->a->program->globals.at[i];
+        has |= is_own_global(any->a, g) && home_of(any, g) == f;
+    }
+    return has;
+}
+
+static unsigned file_number(const analysis *a, const file *f) {
+    unsigned k = 0;
+    while (a->program->files.at[k] != f) k++;
+    return k;
+}
+
+/* What every run begins with: that of the root's file begins the others. */
+static void put_begin(const list *routines, const file *f, const char *own, text *to) {
+    const analysis *const a = ((routine *)routines->at[0])->a;
+    const char *const name = format("%s_begin", a->root->name);
+    if (f != a->root->function->file) {
+        putf(to, "void %s_%u(void);\nvoid %s_%u(void) {\n%s}\n", name, file_number(a, f), name,
+             file_number(a, f), own);
+        return;
+    }
+    text others = {NULL, 0, 0};
+    for (size_t i = 0; i < a->program->files.n; i++) {
+        const file *const g = a->program->files.at[i];
+        if (g == f || !g->given || !has_adjoint(routines, g)) continue;
+        putf(to, "void %s_%u(void);\n", name, file_number(a, g));
+        putf(&others, "    %s_%u();\n", name, file_number(a, g));
+    }
+    putf(to, "static void %s(void) {\n%s%s}\n", name, text_of(&others), own);
+}
+
+static bool is_called_in(const list *routines, const file *f, const routine *r) {
+    for (size_t i = 0; i < routines->n; i++) {
+        const routine *const by = routines->at[i];
+        if (by->home != f) continue;
+        for (size_t k = 0; k < by->v->function->nodes; k++)
+            if (by->v->called[k] != NULL && by->v->called[k]->like == r->v) return true;
+    }
+    return false;
+}
+
+const char *write_adjoint(const list *routines, const file *f) {
+    text to = {NULL, 0, 0}, begin = {NULL, 0, 0};
+    bool alone = true;
+    for (size_t i = 0; i < routines->n; i++) alone &= ((routine *)routines->at[i])->home == f;
+    put_n(&to, f->text, f->n);
+    putf(&to, "\n%s\n", stack_definition());
+    for (size_t i = 0; i < routines->n; i++) {
+        routine *const r = routines->at[i];
+        if (r->home == f) put(&to, text_of(&r->types));
+    }
+    for (size_t i = 0; i < routines->n; i++) {
+        routine *const r = routines->at[i];
+        if (r->home == f || is_called_in(routines, f, r))
+            putf(&to, "%s;\n%s;\n", signature(r, false), signature(r, true));
+        if (r->home == f) put_statics(&(emitter){.r = r, .to = &to}, &begin);
+    }
+    put_globals(routines, f, alone, &to, &begin);
     if (errors_said() != 0) return "";
-    find_shadows(&routines);
-    for (size_t i = 0; i < routines.n; i++) find_saved(routines.at[i]);
-    put(&to, frames_of(&routines));
-    for (size_t i = 0; i < routines.n; i++) {
-        routine *const r = routines.at[i];
-        putf(&to, "%s;\n%s;\n", signature(r, false), signature(r, true));
-        put_statics(&(emitter){.r = r, .to = &to});
-    }
+    put_begin(routines, f, text_of(&begin), &to);
     put(&to, "\n#pragma GCC diagnostic push\n");
-    static const char *const quiet[] = {"unused-parameter", "unused-variable", "unused-but-set-variable", "unused-label",
+    static const char *const quiet[] = {"unused-parameter", "unused-variable",
+                                        "unused-but-set-variable", "unused-label",
                                         "implicit-fallthrough"};
     for (size_t i = 0; i < sizeof quiet / sizeof *quiet; i++)
         putf(&to, "#pragma GCC diagnostic ignored \"-W%s\"\n", quiet[i]);
-    for (size_t i = 0; i < routines.n; i++) {
-        emitter m = {.r = routines.at[i], .to = &to};
+    for (size_t i = 0; i < routines->n; i++) {
+        emitter m = {.r = routines->at[i], .to = &to};
+        if (m.r->home != f) continue;
         put_forward(&m);
         put_backward(&m);
     }

@@ -11,14 +11,21 @@ const char *without_const(const char *s); /* a type's text */
 
 const char *stack_definition(void); /* as it stands in the file that is written */
 
-/* The text of the root's file, and behind it the adjoint of all that is called. */
-const char *write_adjoint(writer *w, const file *f, const output *o);
+/* The routines of all that is called, planned and laid out. False after errors. */
+bool make_adjoint(writer *w, list *routines);
+/* The text of a file, and behind it the adjoints of what it defines. */
+const char *write_adjoint(const list *routines, const file *f);
+/* Does a file define any of it? */
+bool has_adjoint(const list *routines, const file *f);
 
 /* plan - which values derivatives ask for, which old ones are kept for that, and which are computed again; in all
  * routines. */
 void plan(const list *routines);
 bool version_changes(const version *v,
                      cell *c); /* may it assign to c, itself or by what it calls? */
+
+bool is_own_global(const analysis *a, const decl *d);
+const char *own_global(const decl *d); /* its name */
 
 /* A partial derivative of an operation: its text in the letters a, b, c, v; NULL: there is none. */
 const char *partial_text(const char *operation, size_t operand);
@@ -32,6 +39,7 @@ const char *partial_of_result(const routine *r, const kept_call *x);
 /* The backward part of an assignment, which reads the adjoint of what is assigned to. */
 void put_adjoint(routine *r, const step *s, text *to, const char *indent);
 const char *operation_of(const routine *r, const node *n); /* of table rows; NULL: none */
+bool is_scaled(const node *n);                             /* ldexp and its kin */
 size_t operands_of(const node *n, const node **operand);
 
 #endif

@@ -33,12 +33,16 @@ bool has_effects(const node *n);
 /* A local variable without an address. */
 bool is_plain_local(const routine *r, const node *n);
 bool is_integer(const type *t); /* a number of which + 1 is undone by - 1: no _Bool */
+bool has_held_pointers(const routine *r, const type *t); /* to variables, in a structure */
 /* Makes steps of all effects in n; what is left of it has none. */
 void pure(builder *b, const node *n);
 void assign_to(builder *b, const target *to, const node *e, const char *op);
 
 /* ---- statements.c */
 size_t uses(const node *n, const decl *d); /* by its name */
+/* The elements of an initialiser, one by one, behind what made the whole 0. */
+void initialise_list(builder *b, const node *n, const type *t, cell *c, const char *name,
+                     const char *shadow);
 void statement(builder *b, const node *n); /* without jumps */
 
 /* ---- jumps.c */

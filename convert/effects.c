@@ -62,6 +62,7 @@ bool is_plain_local(const routine *r, const node *n) {
 }
 
 static void check_record(routine *r, const type *t, const node *e);
+static void name_literal(builder *b, const node *e);
 
 static void call_step(builder *b, const node *n, version *v) {
     routine *const r = b->r;
@@ -69,6 +70,7 @@ static void call_step(builder *b, const node *n, version *v) {
     for (size_t i = 1; i < n->children; i++) {
         const node *const e = n->child[i];
         pure(b, e);
+        name_literal(b, e);
         argument *const g = arena_get(sizeof *g);
         const decl *const p =
             i - 1 < v->function->parameters.n ? v->function->parameters.at[i - 1] : NULL;
@@ -109,36 +111,42 @@ static bool is_assigned_memory(const node *n) {
            ((p->kind == NODE_ASSIGN && same(p->op, "=")) || p->kind == NODE_DECLARE);
 }
 
-/* memcpy and memset of variables; false: it is not that. */
-static bool copy_step(builder *b, const node *n, known_kind k) {
+/* A step that assigns text, with its derivatives. */
+static step *text_step(builder *b, target to, const node *at, const char *s) {
+    step *const x = add_step(b, STEP_ASSIGN);
+    x->to = to, x->e = at, x->text = s, x->parts = true;
+    return x;
+}
+
+/* modf, frexp, remquo: the part that is given by pointer has no derivative. */
+static void parts_step(builder *b, const node *n, const char *name) {
     routine *const r = b->r;
-    if ((k != KNOWN_COPY && k != KNOWN_FILL) || n->children < 4 || !node_holds(r, n->child[1]))
-        return false;
-    const node *to = n->child[1], *from = n->child[2];
-    while (to->kind == NODE_CAST || to->kind == NODE_PAREN) to = to->child[0];
-    while (from->kind == NODE_CAST || from->kind == NODE_PAREN) from = from->child[0];
-    const type *const t = leaf_type(to->type);
-    const bool direct = to->type->of != NULL && leaf_type(to->type) == to->type->of;
-    if (t->kind != TYPE_REAL || t->bits != 64 || !(direct || to->type->kind == TYPE_ARRAY)) {
+    const size_t numbers = same(name, "remquo") ? 2 : 1;
+    const node *given = n->child[numbers + 1];
+    while (given->kind == NODE_PAREN || given->kind == NODE_CAST) given = given->child[0];
+    if (given->kind != NODE_UNARY || !same(given->op, "&") || n->type->bits != 64) {
         refuse_node(
-            r, n, "memory of structures or pointers is moved as a whole: assign its elements");
-        return true;
+            r, n,
+            "a function that gives a part by pointer: give it the address of a variable, in double");
+        return;
     }
-    if (k == KNOWN_FILL && !(from->kind == NODE_NUMBER && same(source(from), "0"))) {
-        refuse_node(r, n, "variables are filled with bytes that are not 0");
-        return true;
+    factor *x[2];
+    const char *args = "";
+    for (size_t i = 0; i < numbers; i++) {
+        name_it(b, n->child[i + 1]);
+        x[i] = arena_get(sizeof *x[i]);
+        x[i]->of = ((step *)b->to->at[b->to->n - 1])->to;
+        args = format(i == 0 ? "%s%s" : "%s, %s", args, x[i]->of.name);
     }
-    step *const s = add_step(b, STEP_COPY);
-    s->to = (target){to, NULL, to->type, NULL, NULL};
-    cell *const c = cell_at(r, to);
-    s->to.cell = to->type->kind == TYPE_ARRAY     ? c
-                 : c != NULL && c->target != NULL ? real_cell(c->target)
-                                                  : NULL;
-    s->e = k == KNOWN_COPY ? from : NULL;
-    s->text = print(r, n->child[3]);
-    s->call = n;
-    r->instead[n->number] = print(r, to);
-    return true;
+    const char *const a = x[0]->of.name;
+    (void)text_step(b, place(r, given->child[0]), n, format("wgc_%s_part(%s)", name, args));
+    const target to = new_name(r, n->type, cell_at(r, n));
+    step *const s = text_step(b, to, n, format("wgc_%s(%s)", name, args));
+    x[0]->how = same(name, "frexp") ? format("ldexp(%%s, -wgc_frexp_part(%s))", a) : "%s";
+    for (size_t i = 0; i < numbers; i++)
+        if (step_is_active(r, n->child[i + 1])) push(&s->factors, x[i]);
+    if (numbers == 2) x[1]->how = format("wgc_times(%%s, wgc_remquo_d(%s))", args);
+    r->instead[n->number] = to.name;
 }
 
 /* A number of which + 1 is undone by - 1: no _Bool. */
@@ -175,7 +183,7 @@ static void branch_value(builder *b, const node *n) {
 }
 
 /* Structures are copied number by number: the way back knows no pointers in them, and reads no choice. */
-static bool has_held_pointers(const routine *r, const type *t) {
+bool has_held_pointers(const routine *r, const type *t) {
     while (t->kind == TYPE_ARRAY) t = t->of;
     if (t->kind != TYPE_RECORD) return false;
     for (size_t i = 0; i < t->record->fields.n; i++) {
@@ -186,16 +194,76 @@ static bool has_held_pointers(const routine *r, const type *t) {
     }
     return false;
 }
+bool leads_to_variables(const routine *r, const type *t) {
+    while (t->kind == TYPE_ARRAY) t = t->of;
+    return t->kind == TYPE_POINTER || has_held_pointers(r, t);
+}
+
+/* A structure that is written out gets a name. */
+static void name_literal(builder *b, const node *e) {
+    routine *const r = b->r;
+    const node *const n = bare(e);
+    if (n->kind != NODE_COMPOUND || n->type == NULL || n->type->kind != TYPE_RECORD ||
+        !record_holds(r->a, n->type->record) || n->children == 0 ||
+        r->instead[n->number] != NULL)
+        return;
+    const target to = new_name(r, n->type, cell_at(r, n));
+    add_step(b, STEP_CLEAR)->to = to;
+    initialise_list(b, n->child[n->children - 1], n->type, to.cell, to.name,
+                    format("%s_b", to.name));
+    r->instead[n->number] = r->instead[e->number] = to.name;
+}
+
 static void check_record(routine *r, const type *t, const node *e) {
     if (t == NULL || t->kind != TYPE_RECORD || e == NULL || !record_holds(r->a, t->record))
         return;
-    const node_kind k = bare(e)->kind;
+    const node_kind k = r->instead[bare(e)->number] != NULL ? NODE_NAME : bare(e)->kind;
     if (has_held_pointers(r, t))
         refuse_node(
             r, e,
             "a structure with pointers to variables is copied: hand over its address, or assign its fields");
     else if (k == NODE_CHOICE || k == NODE_COMPOUND)
         refuse_node(r, e, "a structure without a name is copied: assign its fields");
+}
+
+static bool is_same_element(const type *a, const type *b) {
+    return a->kind == b->kind &&
+           (a->kind == TYPE_RECORD ? a->record == b->record : a->bits == b->bits);
+}
+
+/* memcpy and memset of variables; false: it is not that. */
+static bool copy_step(builder *b, const node *n, known_kind k) {
+    routine *const r = b->r;
+    if ((k != KNOWN_COPY && k != KNOWN_FILL) || n->children < 4 || !node_holds(r, n->child[1]))
+        return false;
+    const node *to = n->child[1], *from = n->child[2];
+    while (to->kind == NODE_CAST || to->kind == NODE_PAREN) to = to->child[0];
+    while (from->kind == NODE_CAST || from->kind == NODE_PAREN) from = from->child[0];
+    const type *const t = leaf_type(to->type), *const of = to->type->of;
+    const bool direct = of != NULL && leaf_type(to->type) == of;
+    const bool number = t->kind == TYPE_REAL && t->bits == 64,
+               structure = t->kind == TYPE_RECORD;
+    if (!(number || structure) || !(direct || to->type->kind == TYPE_ARRAY) ||
+        (structure && (has_held_pointers(r, t) || t->record->is_union)) ||
+        (k == KNOWN_COPY && !is_same_element(leaf_type(from->type), t))) {
+        refuse_node(r, n, "memory of pointers is moved as a whole: assign its elements");
+        return true;
+    }
+    if (k == KNOWN_FILL && !(from->kind == NODE_NUMBER && same(source(from), "0"))) {
+        refuse_node(r, n, "variables are filled with bytes that are not 0");
+        return true;
+    }
+    step *const s = add_step(b, STEP_COPY);
+    s->to = (target){to, NULL, to->type, NULL, NULL};
+    cell *const c = cell_at(r, to);
+    s->to.cell = to->type->kind == TYPE_ARRAY     ? c
+                 : c != NULL && c->target != NULL ? real_cell(c->target)
+                                                  : NULL;
+    s->e = k == KNOWN_COPY ? from : NULL;
+    s->text = print(r, n->child[3]);
+    s->call = n;
+    r->instead[n->number] = print(r, to);
+    return true;
 }
 
 /* Makes steps of all effects in n; what is left of it has none. */
@@ -208,6 +276,10 @@ void pure(builder *b, const node *n) {
                        (has_effects(n->child[1]) || has_effects(n->child[2])));
     if (lazy) {
         branch_value(b, n);
+        return;
+    }
+    if (n->kind == NODE_CHOICE && n->children == 2 && has_effects(n->child[1])) {
+        refuse_node(r, n, "write all three parts of it");
         return;
     }
     if (n->kind == NODE_STATEMENTS) {
@@ -261,7 +333,7 @@ void pure(builder *b, const node *n) {
             return;
         }
         if (k == KNOWN_PARTS && step_is_active(r, n)) {
-            refuse_node(r, n, "a function that gives a part by pointer");
+            parts_step(b, n, known_call(n)->name);
             return;
         }
         if (f->kind != NODE_NAME && node_holds(r, f)) {
@@ -298,6 +370,7 @@ static const node *made_binary(routine *r, const target *to, const node *e, cons
 }
 
 void assign_to(builder *b, const target *to, const node *e, const char *op) {
+    name_literal(b, e);
     step *const s = add_step(b, STEP_ASSIGN);
     s->to = *to;
     s->e = e;

@@ -7,22 +7,27 @@
 #include <string.h>
 #include "convert/sweeps.h"
 
-enum { MOST_TURNS = 16, MOST_COPIES = 64 }; /* of a loop that is laid out in the extent around it */
+enum {
+    MOST_TURNS = 16,
+    MOST_COPIES = 64
+}; /* of a loop that is laid out in the extent around it */
 
 typedef struct layout {
     routine *r;
-    text *types; /* the structures, each behind those that it has in it */
+    list *
+        order; /* routines that are laid out: each behind those whose frames it has in its own */
 } layout;
 
 /* Where fields go: how often each of them is there, and which is meant. */
 typedef struct shelf {
+    routine *r;
     extent *in;
     const char *dimensions, *index; /* [3][2], [i][j - 1] */
     long copies;
     const char *access; /* wgc_f-> */
 } shelf;
 
-static void lay_out(routine *r, text *types);
+static void lay_out(routine *r, list *order);
 
 /* ---- questions -------------------------------------------------------------------------- */
 
@@ -70,7 +75,7 @@ bool is_idle(const list *steps) {
 
 static routine *called_routine(const layout *l, const step *s) {
     routine *const r = routine_of(l->r, s->callee);
-    lay_out(r, l->types);
+    lay_out(r, l->order);
     return r;
 }
 
@@ -127,11 +132,14 @@ static const char *kept_as(const type *t, const char *name) {
     }
 }
 
-static const char *new_field(const shelf *at) { return format("wgc_k%u%s", ++at->in->n, at->dimensions); }
+static const char *new_field(const shelf *at) {
+    return format("wgc_k%u%s", ++at->in->n, at->dimensions);
+}
 static const char *last_field(const shelf *at) {
     return format("%swgc_k%u%s", at->access, at->in->n, at->index);
 }
 static const char *keep(const shelf *at, const type *t) {
+    at->r->keeps_pointers |= t->kind == TYPE_POINTER;
     putf(&at->in->fields, "    %s;\n", kept_as(t, new_field(at)));
     return last_field(at);
 }
@@ -143,7 +151,8 @@ static const char *keep_whole(const shelf *at) {
     putf(&at->in->fields, "    int64_t %s;\n", new_field(at));
     return last_field(at);
 }
-static const char *keep_shadow(const shelf *at) {
+static const char *keep_pointer(const shelf *at) {
+    at->r->keeps_pointers = true;
     putf(&at->in->fields, "    const void *%s;\n", new_field(at));
     return last_field(at);
 }
@@ -155,7 +164,7 @@ static extent *new_extent(layout *l) {
     return e;
 }
 static void define(const layout *l, const extent *e) {
-    if (e->n != 0) putf(l->types, "%s {\n%s};\n", e->type, text_of(&e->fields));
+    if (e->n != 0) putf(&l->r->types, "%s {\n%s};\n", e->type, text_of(&e->fields));
 }
 
 static bool holds_pointer(const target *t) {
@@ -180,8 +189,11 @@ static void lay_loop(layout *l, step *s, const shelf *at) {
     const long turns = i != NULL ? few_turns(s) : -1;
     if (turns >= 0 && at->copies * turns <= MOST_COPIES &&
         is_settled(l, &s->body, at->copies * turns)) {
-        const shelf within = {at->in, format("%s[%ld]", at->dimensions, turns != 0 ? turns : 1),
-                              format("%s[%s]", at->index, index), at->copies * turns,
+        const shelf within = {l->r,
+                              at->in,
+                              format("%s[%ld]", at->dimensions, turns != 0 ? turns : 1),
+                              format("%s[%s]", at->index, index),
+                              at->copies * turns,
                               at->access};
         lay(l, &s->body, &within);
         return;
@@ -189,7 +201,11 @@ static void lay_loop(layout *l, step *s, const shelf *at) {
     at->in->dynamic = true;
     s->turn = new_extent(l);
     if (i != NULL && is_settled(l, &s->body, 1)) s->turned = index;
-    const shelf own = {s->turn, "", "", 1,
+    const shelf own = {l->r,
+                       s->turn,
+                       "",
+                       "",
+                       1,
                        s->turned != NULL ? format("%s[%s].", s->turn->name, index)
                                          : format("%s->", s->turn->name)};
     lay(l, &s->body, &own);
@@ -201,7 +217,7 @@ static void lay(layout *l, const list *steps, const shelf *at) {
         step *const s = steps->at[i];
         if (s->push && s->undo == NULL && s->kind != STEP_COPY) {
             s->kept = keep(at, s->to.type);
-            if (holds_pointer(&s->to)) s->kept_shadow = keep_shadow(at);
+            if (holds_pointer(&s->to)) s->kept_shadow = keep_pointer(at);
         }
         for (size_t k = 0; k < s->results.n; k++)
             ((kept_call *)s->results.at[k])->kept = keep_number(at);
@@ -216,8 +232,9 @@ static void lay(layout *l, const list *steps, const shelf *at) {
             break;
         }
         case STEP_ARRAY: /* what it was in the turn before, and how long it is */
-            s->kept = keep_shadow(at);
-            if (s->to.cell != NULL && holds_variables(s->to.cell)) s->kept_shadow = keep_shadow(at);
+            s->kept = keep_pointer(at);
+            if (s->to.cell != NULL && holds_variables(s->to.cell))
+                s->kept_shadow = keep_pointer(at);
             s->noted = keep_whole(at);
             at->in->dynamic = true;
             break;
@@ -253,10 +270,11 @@ static bool takes_memory(const routine *r, const list *steps) {
 
 static bool may_lend(const layout *l) {
     const routine *const r = l->r;
-    if (r->v == r->a->root) return false;
+    if (r->v == r->a->root || r->shared) return false;
     for (size_t i = 0; i < r->stretches.n; i++) {
         const stretch *const s = r->stretches.at[i];
-        if (s->opens || takes_memory(r, &s->steps) || !is_settled(l, &s->steps, 1)) return false;
+        if (s->opens || takes_memory(r, &s->steps) || !is_settled(l, &s->steps, 1))
+            return false;
     }
     return true;
 }
@@ -272,7 +290,8 @@ static void lay_framed(const routine *r, extent *frame) {
         for (int shadow = 0; shadow <= (x->holds && (r->shadows || sized)); shadow++) {
             const char *const s = shadow ? format("%s_b", name) : name;
             putf(&frame->fields, "    %s;\n",
-                 without_const(sized ? declared_as(t->of, format("*%s", s)) : declared_as(t, s)));
+                 without_const(sized ? declared_as(t->of, format("*%s", s))
+                                     : declared_as(t, s)));
         }
         frame->n++;
     }
@@ -282,19 +301,20 @@ static void lay_saved(routine *r, const shelf *at) {
     for (size_t i = 0; i < r->saved.n; i++) {
         saved *const x = r->saved.at[i];
         x->kept = keep(at, x->of->type);
-        if (x->of->holds && x->of->type->kind == TYPE_POINTER) x->kept_shadow = keep_shadow(at);
+        if (x->of->holds && x->of->type->kind == TYPE_POINTER)
+            x->kept_shadow = keep_pointer(at);
     }
 }
 
-static void lay_out(routine *r, text *types) {
+static void lay_out(routine *r, list *order) {
     if (r->laid_out || r->is_being_laid_out) return;
     r->is_being_laid_out = true;
-    layout l = {.r = r, .types = types};
+    layout l = {.r = r, .order = order};
     r->frame.name = "wgc_f";
     r->frame.type = format("struct %s_frame", r->v->name);
     const bool lends = may_lend(&l);
     lay_framed(r, &r->frame);
-    const shelf whole = {&r->frame, "", "", 1, "wgc_f->"};
+    const shelf whole = {r, &r->frame, "", "", 1, "wgc_f->"};
     for (size_t i = 0; i < r->stretches.n; i++) {
         stretch *const s = r->stretches.at[i];
         if (s->opens) s->noted = keep_whole(&whole), r->frame.dynamic = true;
@@ -305,7 +325,7 @@ static void lay_out(routine *r, text *types) {
             continue;
         }
         s->turn = new_extent(&l);
-        const shelf own = {s->turn, "", "", 1, format("%s->", s->turn->name)};
+        const shelf own = {r, s->turn, "", "", 1, format("%s->", s->turn->name)};
         lay(&l, &s->steps, &own);
         define(&l, s->turn);
     }
@@ -313,10 +333,9 @@ static void lay_out(routine *r, text *types) {
     define(&l, &r->frame);
     r->lends = lends;
     r->laid_out = true;
+    push(order, r);
 }
 
-const char *frames_of(const list *routines) {
-    text types = {NULL, 0, 0};
-    for (size_t i = 0; i < routines->n; i++) lay_out(routines->at[i], &types);
-    return text_of(&types);
+void lay_out_all(const list *routines, list *order) {
+    for (size_t i = 0; i < routines->n; i++) lay_out(routines->at[i], order);
 }

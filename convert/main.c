@@ -355,6 +355,15 @@ static const char *behind_macros(const writer *w, const char *s) {
     return to.n == 0 ? s : format("\n%s%s%s", text_of(&to), s, text_of(&end));
 }
 
+/* That of the function's file is as it was asked for, others are beside it. */
+static const char *output_name(const options *o, const analysis *a, const file *f) {
+    if (a->root->function->file == f) return o->out;
+    const char *const slash = strrchr(o->out, '/');
+    return format("%s/%s_wg.c",
+                  slash != NULL ? copy_text(o->out, (size_t)(slash - o->out)) : ".",
+                  beside(last_part(f->name), ""));
+}
+
 static bool write_all(const options *o, analysis *a) {
     writer w = {.a = a,
                 .tape = uses_word(a->program, "tape") ? "wg_t" : "tape",
@@ -368,13 +377,7 @@ static bool write_all(const options *o, analysis *a) {
         const file *const f = a->program->files.at[i];
         if (!f->given || !is_converted(&w, f)) continue;
         const bool first = a->root->function->file == f;
-        const char *const name =
-            first ? o->out
-                  : format("%s/%s_wg.c",
-                           strchr(o->out, '/') != NULL
-                               ? copy_text(o->out, (size_t)(strrchr(o->out, '/') - o->out))
-                               : ".",
-                           beside(last_part(f->name), ""));
+        const char *const name = output_name(o, a, f);
         const char *const in = last_part(name), *const body = write_file(&w, f, in, &out);
         const char *const s = format(
             "%s from %s. Do not edit: convert again. */\n%s", written, last_part(f->name),
@@ -389,21 +392,28 @@ static bool write_all(const options *o, analysis *a) {
            write_text(header, write_header(&w, &out, declarations));
 }
 
-/* One file, and its adjoint. */
-static bool write_adjoint_of(const options *o, analysis *a) {
+static bool write_adjoints(const options *o, analysis *a) {
     writer w = {.a = a, .tape = "tape"};
-    const file *const f = a->root->function->file;
+    const file *const root = a->root->function->file;
     const char *const header = beside(o->out, ".h");
     const output out = {.source = o->out, .header = last_part(header), .alone = true};
     refuse_recorded(a);
-    const char *const body = write_adjoint(&w, f, &out);
-    if (errors_said() != 0) return false;
-    const char *const s =
-        format("%s from %s. Do not edit: convert again. */\n%s\n#include <wengert.h>\n%s\n%s",
-               written, last_part(f->name), without_plain(body), vjp_declaration(&w),
-               behind_macros(&w, vjp_definition(&w)));
-    return errors_said() == 0 && write_text(o->out, s) &&
-           write_text(header, write_header(&w, &out, vjp_header(&w)));
+    list routines = {NULL, 0, 0};
+    if (!make_adjoint(&w, &routines)) return false;
+    bool good = true;
+    for (size_t i = 0; i < a->program->files.n; i++) {
+        const file *const f = a->program->files.at[i];
+        if (!f->given || !has_adjoint(&routines, f)) continue;
+        const char *const body = write_adjoint(&routines, f);
+        const char *const s = format(
+            "%s from %s. Do not edit: convert again. */\n%s\n%s%s%s%s", written,
+            last_part(f->name), without_plain(body), f == root ? "#include <wengert.h>\n" : "",
+            f == root ? vjp_declaration(&w) : "", f == root ? "\n" : "",
+            f == root ? behind_macros(&w, vjp_definition(&w)) : "");
+        if (errors_said() != 0) return false;
+        good &= write_text(output_name(o, a, f), s);
+    }
+    return good && write_text(header, write_header(&w, &out, vjp_header(&w)));
 }
 
 /* Does a file begin as those that are written do? */
@@ -448,7 +458,7 @@ static int convert(const options *o) {
         if (all) break;
     }
     if (a == NULL) return 1;
-    return (same(o->to, "adjoint") ? write_adjoint_of(o, a) : write_all(o, a)) &&
+    return (same(o->to, "adjoint") ? write_adjoints(o, a) : write_all(o, a)) &&
                    errors_said() == 0
                ? 0
                : 1;

@@ -129,6 +129,13 @@ const char *local_name(const routine *r, const decl *d) {
     return x != NULL ? x->name : d->name;
 }
 
+/* A global that holds variables has another one, of each thread, and its shadow. */
+bool is_own_global(const analysis *a, const decl *d) {
+    return d->kind == DECL_VARIABLE && d->is_global && a->of_decl[d->number] != NULL &&
+           holds_variables(a->of_decl[d->number]);
+}
+const char *own_global(const decl *d) { return format("%s_wg", d->name); }
+
 const char *print(const routine *r, const node *n) {
     const char *const instead = r->instead[n->number];
     if (instead != NULL) return instead;
@@ -138,7 +145,9 @@ const char *print(const routine *r, const node *n) {
     if (n->kind == NODE_BINARY && same(n->op, ","))
         return print(r, n->child[1]); /* effects are steps already */
     if (n->kind == NODE_NAME)
-        return n->decl->owner != NULL ? local_name(r, n->decl) : source(n);
+        return n->decl->owner != NULL         ? local_name(r, n->decl)
+               : is_own_global(r->a, n->decl) ? own_global(n->decl)
+                                              : source(n);
     if (n->kind == NODE_SIZEOF && n->children != 0 && bare(n->child[0])->kind == NODE_NAME) {
         const decl *const d = bare(n->child[0])->decl;
         if (d->owner != NULL && d->kind == DECL_VARIABLE && d->type->kind == TYPE_ARRAY &&
@@ -164,9 +173,12 @@ const char *print(const routine *r, const node *n) {
 
 /* Shadows of what stands in the frame stand beside it, or are local variables of the way back. */
 static const char *placed(const routine *r, const char *shadow) {
-    return !r->shadows && starts_with(shadow, framed("")) ? shadow + strlen(framed("")) : shadow;
+    return !r->shadows && starts_with(shadow, framed("")) ? shadow + strlen(framed(""))
+                                                          : shadow;
 }
 const char *shadow_name(const routine *r, const char *name) {
+    if (same(name, "wgc_result") && r->v->function->type->of->kind == TYPE_RECORD)
+        return "(*wgc_result_b)"; /* the caller's */
     const variable *x = NULL;
     for (size_t i = 0; i < r->variables.n; i++)
         if (same(((variable *)r->variables.at[i])->name, name)) x = r->variables.at[i];
@@ -180,7 +192,8 @@ const char *print_shadow(const routine *r, const node *n) {
     if (instead != NULL) return shadow_name(r, instead);
     switch (n->kind) {
     case NODE_NAME:
-        return shadow_name(r, n->decl->owner != NULL ? local_name(r, n->decl) : n->decl->name);
+        return n->decl->owner != NULL ? shadow_name(r, local_name(r, n->decl))
+                                      : format("%s_b", own_global(n->decl));
     case NODE_PAREN:
         return format("(%s)", print_shadow(r, n->child[0]));
     case NODE_MEMBER:

@@ -103,8 +103,9 @@ static bool is_private(const writer *w, const version *v, const output *o) {
            (o->alone || v->function->is_static);
 }
 
-static const char warnings_off[] = "#pragma GCC diagnostic push\n#pragma GCC diagnostic ignored \"-Wunused-variable\"\n"
-                                   "#pragma GCC diagnostic ignored \"-Wunused-but-set-variable\"\n";
+static const char warnings_off[] =
+    "#pragma GCC diagnostic push\n#pragma GCC diagnostic ignored \"-Wunused-variable\"\n"
+    "#pragma GCC diagnostic ignored \"-Wunused-but-set-variable\"\n";
 static const char warnings_on[] = "\n#pragma GCC diagnostic pop";
 
 static void write_versions(writer *w, const decl *d, const output *o, text *to) {
@@ -118,7 +119,8 @@ static void write_versions(writer *w, const decl *d, const output *o, text *to) 
         if ((v == w->a->root || list_has(&w->a->callees, d)) && behind_static(s) != NULL)
             s = behind_static(s);
         if (is_private(w, v, o) && !says_static(s, v->name)) put(to, "static ");
-        if (w->blocks && v != w->a->root) put(to, "__attribute__((unused)) "); /* where it is run in regions */
+        if (w->blocks && v != w->a->root)
+            put(to, "__attribute__((unused)) "); /* where it is run in regions */
         put(to, s);
     }
     if (n != 0 && w->blocks) put(to, warnings_on);

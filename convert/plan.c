@@ -177,15 +177,17 @@ static void use_partials(planner *p, const node *n) {
         use_partials(p, n->child[1]);
         return;
     }
-    if (n->kind == NODE_CHOICE && n->children == 3) {
+    if (n->kind == NODE_CHOICE) {
         use_value(p, n->child[0]);
-        use_partials(p, n->child[1]);
-        use_partials(p, n->child[2]);
+        for (size_t i = n->children == 3; i < n->children; i++) use_partials(p, n->child[i]);
         return;
     }
     const char *const name = operation_of(r, n);
     if (name == NULL) {
-        if (n->kind == NODE_UNARY && same(n->op, "+")) use_partials(p, n->child[0]);
+        if (is_scaled(n)) {
+            use_partials(p, n->child[1]);
+            use_value(p, n->child[2]);
+        } else if (n->kind == NODE_UNARY && same(n->op, "+")) use_partials(p, n->child[0]);
         else use_address(p, n);
         return;
     }
@@ -274,6 +276,10 @@ static void walk_assign(planner *p, step *s) {
     if (s->text == NULL && s->e != NULL && !p->r->refused) check_plain(p, s);
     const bool active = s->to.type != NULL && s->to.type->kind == TYPE_REAL &&
                         s->to.cell != NULL && is_variable(s->to.cell);
+    for (size_t i = 0; i < s->factors.n; i++) {
+        const factor *const x = s->factors.at[i];
+        if (!same(x->how, "%s")) use(p, x->of.cell);
+    }
     if (active) {
         if (s->to.n != NULL) use_address(p, s->to.n);
         if (s->text == NULL && s->e != NULL) {
@@ -289,7 +295,9 @@ static void walk_assign(planner *p, step *s) {
     if (c == NULL) return;
     if (p->marking) return;
     const unsigned k = number_of(p, real_cell(c));
-    const bool whole = s->to.type != NULL && s->to.type->kind == TYPE_RECORD; /* all fields */
+    const bool result = s->to.name != NULL && same(s->to.name, "wgc_result");
+    const bool whole =
+        s->to.type != NULL && s->to.type->kind == TYPE_RECORD && !result; /* all fields */
     if (whole || (has(&p->used, k) && !s->again && !is_fresh(p, s->to.n))) {
         p->grown |= !s->push;
         s->push = true;
@@ -429,7 +437,8 @@ static void walk(planner *p, list *steps) {
             if (s->e != NULL) use_value(p, s->e);
             use_value(p, s->call->child[3]);
             if (!p->marking && s->to.cell != NULL)
-                s->push |= has(&p->used, number_of(p, real_cell(s->to.cell)));
+                s->push |= has(&p->used, number_of(p, real_cell(s->to.cell))) ||
+                           leaf_type(s->to.type)->kind == TYPE_RECORD;
             break;
         case STEP_IF: {
             if (p->marking) {

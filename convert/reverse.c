@@ -63,6 +63,13 @@ const char *operation_of(const routine *r, const node *n) {
     return k->kind == KNOWN_OPERATION ? k->as + 3 : NULL;
 }
 
+/* A number times a power of two. */
+bool is_scaled(const node *n) {
+    const node *const f = n->kind == NODE_CALL ? bare(n->child[0]) : NULL;
+    return f != NULL && f->kind == NODE_NAME && f->decl->kind == DECL_FUNCTION &&
+           f->decl->body == NULL && known_function(f->decl->name, NULL)->kind == KNOWN_SCALED;
+}
+
 size_t operands_of(const node *n, const node **arg) {
     const size_t first = n->kind == NODE_CALL;
     size_t k = 0;
@@ -204,14 +211,15 @@ static void back_choice(reversal *x, const node *n, const char *seed) {
     const char *const before = x->indent;
     seed = named_seed(x, seed);
     putf(x->to, "%sif (%s) {\n", before, print(x->r, n->child[0]));
-    for (size_t i = 1; i < 3; i++) {
+    for (size_t i = 0; i < 2; i++) { /* a ?: b is a, if that is not 0 */
+        const node *const chosen = n->child[n->children - 2 + i];
         const size_t named = x->named.n;
         x->indent = format("%s    ", before);
-        name_values(x, n->child[i]);
-        go_back(x, n->child[i], seed);
+        name_values(x, chosen);
+        go_back(x, chosen, seed);
         while (x->named.n > named)
             x->r->instead[((node *)x->named.at[--x->named.n])->number] = NULL;
-        putf(x->to, i == 1 ? "%s} else {\n" : "%s}\n", before);
+        putf(x->to, i == 0 ? "%s} else {\n" : "%s}\n", before);
     }
     x->indent = before;
 }
@@ -237,7 +245,7 @@ static void go_back(reversal *x, const node *n, const char *seed) {
         else putf(x->to, "%s%s += %s;\n", x->indent, print_shadow(r, n), seed);
         return;
     }
-    if (n->kind == NODE_CHOICE && n->children == 3) {
+    if (n->kind == NODE_CHOICE) {
         back_choice(x, n, seed);
         return;
     }
@@ -246,6 +254,10 @@ static void go_back(reversal *x, const node *n, const char *seed) {
     const size_t k = operands_of(n, arg);
     size_t active = 0;
     for (size_t i = 0; i < k; i++) active += step_is_active(r, arg[i]);
+    if (is_scaled(n)) {
+        go_back(x, n->child[1], format("ldexp(%s, (int)(%s))", seed, print(r, n->child[2])));
+        return;
+    }
     if (name == NULL) {
         error_at(place_of(n), "'%s' cannot be turned round%s", source(n),
                  n->kind == NODE_CHOICE ? ": write all three parts of it" : "");
@@ -254,8 +266,8 @@ static void go_back(reversal *x, const node *n, const char *seed) {
     if (active > 1) seed = named_seed(x, seed);
     for (size_t i = 0; i < k; i++) {
         if (!step_is_active(r, arg[i])) continue;
-        const char *const special =
-            has_kept_partial(r, n) ? r->results[n->number]->kept : special_partial(name, i, arg);
+        const char *const special = has_kept_partial(r, n) ? r->results[n->number]->kept
+                                                           : special_partial(name, i, arg);
         const char *const p = special != NULL ? special : partial_text(name, i);
         const char *next;
         if (same(p, "0")) continue;
@@ -290,7 +302,8 @@ static bool is_dear(const routine *r, const node *n, bool *partial) {
     bool of_value = false;
     for (size_t i = 0; i < k; i++)
         if (step_is_active(r, arg[i]))
-            of_value |= special_partial(name, i, arg) == NULL && mentions(partial_text(name, i), "v");
+            of_value |=
+                special_partial(name, i, arg) == NULL && mentions(partial_text(name, i), "v");
     *partial = k == 1 && !of_value && strchr(partial_text(name, 0), '(') != NULL;
     return of_value || *partial;
 }
@@ -299,7 +312,8 @@ static bool is_dear(const routine *r, const node *n, bool *partial) {
 static void add_results(routine *r, step *s, const node *n) {
     if (n == NULL || r->instead[n->number] != NULL || n->kind == NODE_CHOICE ||
         n->kind == NODE_SIZEOF || n->by_macro ||
-        (n->kind == NODE_BINARY && (same(n->op, "&&") || same(n->op, "||") || same(n->op, ","))))
+        (n->kind == NODE_BINARY &&
+         (same(n->op, "&&") || same(n->op, "||") || same(n->op, ","))))
         return;
     for (size_t i = n->kind == NODE_CALL; i < n->children; i++) add_results(r, s, n->child[i]);
     bool partial = false;

@@ -132,9 +132,8 @@ static void declare_locals(builder *b, const node *n) {
     for (size_t i = 0; i < n->decls.n; i++) initialise_local(b, n->decls.at[i]);
 }
 
-/* The elements of an initialiser, one by one, behind what made the whole 0. */
-static void initialise_list(builder *b, const node *n, const type *t, cell *c, const char *name,
-                            const char *shadow) {
+void initialise_list(builder *b, const node *n, const type *t, cell *c, const char *name,
+                     const char *shadow) {
     routine *const r = b->r;
     size_t k = 0;
     for (size_t i = 0; i < n->children; i++) {
@@ -186,8 +185,8 @@ static void initialise_local(builder *b, const decl *d) {
     cell *const c = cell_of(r->a, r->v, d);
     const target t = {NULL, name, d->type, c, NULL};
     if (d->is_static) {
-        if (c != NULL && holds_variables(c))
-            refuse_node(r, d->group, "a static variable that depends on the inputs");
+        if (c != NULL && holds_variables(c) && leads_to_variables(r, d->type))
+            refuse_node(r, d->group, "a static variable that leads to variables");
         return;
     }
     if (d->type->kind == TYPE_ARRAY && d->type->count < 0) {

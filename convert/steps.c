@@ -44,20 +44,15 @@ routine *steps_of(analysis *a, version *v) {
     const node *const body = f->body;
     const size_t n = body->children;
     const bool last = n != 0 && body->child[n - 1]->kind == NODE_RETURN;
-    if (v->result != NULL && holds_variables(v->result) && f->type->of->kind != TYPE_REAL) {
+    if (v->result != NULL && holds_variables(v->result) && f->type->of->kind != TYPE_REAL &&
+        (f->type->of->kind != TYPE_RECORD || has_held_pointers(r, f->type->of))) {
         error_at(
             place_in(f->file, f->at),
-            "'%s' returns a structure or pointer of variables, which cannot be turned round: give it as an argument",
+            "'%s' returns a pointer to variables, which cannot be turned round: give it as an argument",
             f->name);
         r->refused = true;
     }
-    if (f->file != a->root->function->file && f->file->given) {
-        error_at(
-            place_in(f->file, f->at),
-            "'%s' stands in another file than '%s': an adjoint without a tape is of one file",
-            f->name, a->root->function->name);
-        r->refused = true;
-    }
+    r->home = f->file->given ? f->file : a->root->function->file;
     for (size_t i = 0; i < n - last; i++) r->jumps |= jumps(body->child[i]);
     if (has_goto(body)) open_loop(r);
     for (size_t i = 0; i < n - last; i++) make_jumps(r, body->child[i], NULL);

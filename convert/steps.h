@@ -36,7 +36,7 @@ typedef struct extent {
     const char *name; /* of the pointer to it */
     const char *type; /* struct .. */
     text fields;
-    unsigned n; /* fields */
+    unsigned n;   /* fields */
     bool dynamic; /* more goes on the stack before it is done with */
 } extent;
 
@@ -47,6 +47,12 @@ typedef struct kept_call {
     bool partial;
     const char *kept;
 } kept_call;
+
+/* Of an assignment of text: what it is computed of, and how an adjoint, %s, goes there. */
+typedef struct factor {
+    target of;
+    const char *how;
+} factor;
 
 typedef struct step step;
 struct step {
@@ -72,6 +78,8 @@ struct step {
         *undo;  /* instead: what is taken from a whole number to have the old one, as in i++ */
     bool again; /* computed again, backwards */
     list results; /* struct kept_call: the inner ones first */
+    bool parts;   /* an assignment of text with a derivative: */
+    list factors; /* struct factor */
     /* where it is kept: what is overwritten, and its shadow; which way an if went; how often a loop turned; the
      * extent of a function that is called */
     const char *kept, *kept_shadow, *noted, *lent;
@@ -129,17 +137,22 @@ typedef struct routine {
     list variables;       /* variable */
     const char **instead; /* by number of a node: the name of its result */
     const node *
-        *place;   /* by number of a node: the place whose value it is, where that is its name */
+        *place; /* by number of a node: the place whose value it is, where that is its name */
     const kept_call **results; /* by number of a node */
-    table *names; /* of local variables, by number of the decl */
+    table *names;              /* of local variables, by number of the decl */
     bool jumps;
-    unsigned loops;  /* around what is looked at, in code that jumps */
-    const list *all; /* routines, of which this is one */
-    list saved;      /* struct saved */
+    unsigned loops;   /* around what is looked at, in code that jumps */
+    const list *all;  /* routines, of which this is one */
+    const file *home; /* the file that it is written into */
+    bool shared;      /* others call it */
+    text types;       /* its structures */
+    list saved;       /* struct saved */
     extent frame;
     bool laid_out, is_being_laid_out;
-    bool lends;   /* the caller has its frame: it takes nothing of the stack */
-    bool shadows; /* the way there takes shadows, too */
+    bool
+        keeps_pointers; /* which the way back takes from there: nothing is computed of parameters only */
+    bool lends;         /* the caller has its frame: it takes nothing of the stack */
+    bool shadows;       /* the way there takes shadows, too */
     cell_flags outside; /* what others than the function reach, too */
     cell_flags entered; /* what of it is needed when it is called, for what was before */
     unsigned own;       /* names of our own so far */
@@ -149,12 +162,14 @@ typedef struct routine {
 /* The steps of a version. Where something cannot be turned round it is said, and `refused` set. */
 routine *steps_of(analysis *a, version *v);
 
-bool is_free(const node *n);                          /* a call of free */
+bool is_free(const node *n); /* a call of free */
+bool leads_to_variables(const routine *r,
+                        const type *t); /* has pointers to them, where it holds any */
 bool step_is_active(const routine *r, const node *n); /* a number that is a variable */
 bool node_holds(const routine *r, const node *n);
 cell *cell_at(const routine *r, const node *n);
-const char *print(const routine *r, const node *n);        /* as C, with names for results */
-const char *print_shadow(const routine *r, const node *n); /* of a place or pointer */
+const char *print(const routine *r, const node *n);          /* as C, with names for results */
+const char *print_shadow(const routine *r, const node *n);   /* of a place or pointer */
 const char *shadow_name(const routine *r, const char *name); /* of a variable, by its name */
 const char *print_target(const routine *r, const target *t);
 const char *shadow_target(const routine *r, const target *t);

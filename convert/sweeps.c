@@ -35,18 +35,15 @@ static const char *deeper(const char *indent) { return format("%s    ", indent);
 
 /* ---- extents ------------------------------------------------------------------------------ */
 
-static const char *words_of(const extent *e) { return format("WGC_WORDS(sizeof(%s))", e->type); }
-
 void put_extent(emitter *m, const extent *e, const char *indent) {
     if (e == NULL || e->n == 0) return;
     putf(m->to, "%s%s *const %s = ", indent, e->type, e->name);
-    if (!m->back) putf(m->to, "wgc_frame(wgc_s, %s);\n", words_of(e));
-    else if (e->dynamic) put(m->to, "wgc_pop_p(wgc_s);\n");
-    else putf(m->to, "wgc_back(wgc_s, %s);\n", words_of(e));
+    if (m->back && e->dynamic) put(m->to, "wgc_pop_p(wgc_s);\n");
+    else putf(m->to, "%s(wgc_s, %s, 1);\n", m->back ? "WGC_BACK" : "WGC_FRAME", e->type);
 }
 void end_extent(emitter *m, const extent *e, const char *indent) {
     if (e == NULL || e->n == 0 || !e->dynamic) return;
-    if (m->back) putf(m->to, "%s(void)wgc_back(wgc_s, %s);\n", indent, words_of(e));
+    if (m->back) putf(m->to, "%s(void)WGC_BACK(wgc_s, %s, 1);\n", indent, e->type);
     else putf(m->to, "%swgc_push_p(wgc_s, %s);\n", indent, e->name);
 }
 
@@ -62,8 +59,7 @@ void put_restore(text *to, const char *indent, const char *x, const char *kept, 
     else if (is_kind(t, TYPE_WHOLE))
         putf(to, "%s%s = %s%s;\n", indent, x,
              strchr(t->spelling, '(') == NULL ? format("(%s)", t->spelling) : "", kept);
-    else if (is_kind(t, TYPE_POINTER))
-        putf(to, "%s%s = wgc_pointer(%s);\n", indent, x, kept);
+    else if (is_kind(t, TYPE_POINTER)) putf(to, "%s%s = wgc_pointer(%s);\n", indent, x, kept);
     else putf(to, "%smemcpy(&%s, &%s, sizeof %s);\n", indent, x, kept, x);
 }
 
@@ -97,9 +93,8 @@ static const char *open_turns(emitter *m, const step *s, const char *indent) {
     if (s->turned == NULL || s->turn->n == 0) return indent;
     putf(m->to, "%s{\n", indent);
     const char *const within = deeper(indent);
-    putf(m->to, "%s%s *const %s = %s(wgc_s, wgc_turns(%s) * %s);\n", within, s->turn->type,
-         s->turn->name, m->back ? "wgc_back" : "wgc_frame", turns_of(m->r, s),
-         words_of(s->turn));
+    putf(m->to, "%s%s *const %s = %s(wgc_s, %s, wgc_turns(%s));\n", within, s->turn->type,
+         s->turn->name, m->back ? "WGC_BACK" : "WGC_FRAME", s->turn->type, turns_of(m->r, s));
     return within;
 }
 static void close_turns(emitter *m, const step *s, const char *indent) {
@@ -120,8 +115,7 @@ static const char *call_arguments(const emitter *m, const step *s, const char *r
     for (size_t i = 0; i < s->args.n && (m->back || to_call->shadows); i++) {
         const argument *const g = s->args.at[i];
         if (!g->holds) continue;
-        const char *const b =
-            g->name != NULL ? shadow_name(r, g->name) : print_shadow(r, g->n);
+        const char *const b = g->name != NULL ? shadow_name(r, g->name) : print_shadow(r, g->n);
         const bool value = is_kind(g->type, TYPE_REAL) || is_kind(g->type, TYPE_RECORD);
         if (!value) putf(&to, "%s, ", b);
         else if (m->back) putf(&to, "&%s, ", b);
@@ -207,7 +201,8 @@ static void forward_counted(emitter *m, const step *s, const char *indent) {
     keep_old(m, s, indent);
     indent = open_turns(m, s, indent);
     putf(m->to, "%sfor (%s = %s; %s %s %s; %s %s %ld) {\n", indent, i, print(r, s->from), i,
-         s->compare, print(r, s->bound), i, s->by > 0 ? "+=" : "-=", s->by > 0 ? s->by : -s->by);
+         s->compare, print(r, s->bound), i,
+         s->by > 0 ? "+=" : "-=", s->by > 0 ? s->by : -s->by);
     put_extent(m, own_turn(s), deeper(indent));
     forward(m, &s->body, deeper(indent));
     end_extent(m, own_turn(s), deeper(indent));
@@ -289,8 +284,8 @@ static void move_all(const emitter *m, const char *to, const char *from, const t
         putf(m->to, "%s%s += %s;\n%s%s = 0;\n", indent, to, from, indent, from);
     else if (t->kind == TYPE_ARRAY) {
         const char *const k = format("wgc_k%u", depth), *const at = format("[%s]", k);
-        putf(m->to, "%sfor (size_t %s = 0; %s < sizeof %s / sizeof *%s; %s++) {\n", indent, k, k,
-             to, to, k);
+        putf(m->to, "%sfor (size_t %s = 0; %s < sizeof %s / sizeof *%s; %s++) {\n", indent, k,
+             k, to, to, k);
         move_all(m, format("%s%s", to, at), format("%s%s", from, at), t->of, deeper(indent),
                  depth + 1);
         putf(m->to, "%s}\n", indent);
@@ -312,6 +307,17 @@ void move_record(const emitter *m, const char *to, const char *from, const type 
     putf(m->to, "%s}\n", indent);
 }
 
+static void backward_parts(emitter *m, const step *s, const char *indent) {
+    const char *const b = shadow_target(m->r, &s->to);
+    for (size_t i = 0; i < s->factors.n; i++) {
+        const factor *const x = s->factors.at[i];
+        putf(m->to, "%s%s += ", indent, shadow_target(m->r, &x->of));
+        putf(m->to, x->how, b);
+        put(m->to, ";\n");
+    }
+    putf(m->to, "%s%s = 0;\n", indent, b);
+}
+
 static void backward_assign(emitter *m, const step *s, const char *indent) {
     routine *const r = m->r;
     if (s->push && s->undo != NULL) {
@@ -323,6 +329,10 @@ static void backward_assign(emitter *m, const step *s, const char *indent) {
         return;
     }
     if (!target_active(s)) return;
+    if (s->parts) {
+        backward_parts(m, s, indent);
+        return;
+    }
     if (s->text != NULL && s->add == 0)
         error_at(place_of(s->e), "'%s' cannot be turned round", source(s->e));
     const char *const instead = s->text == NULL ? r->instead[s->e->number] : NULL;
@@ -335,10 +345,11 @@ static void backward_assign(emitter *m, const step *s, const char *indent) {
 }
 
 static void backward_call(emitter *m, const step *s, const char *indent) {
-    const char *const result =
-        s->to.name != NULL && target_active(s) ? shadow_name(m->r, s->to.name) : NULL;
+    const char *const b = s->to.name != NULL ? shadow_name(m->r, s->to.name) : NULL;
+    const bool structure = is_kind(s->to.type, TYPE_RECORD) && target_holds(s);
+    const char *const result = structure ? format("&%s", b) : target_active(s) ? b : NULL;
     putf(m->to, "%s%s_backward(%s);\n", indent, s->callee->name, call_arguments(m, s, result));
-    if (result != NULL) putf(m->to, "%s%s = 0;\n", indent, result);
+    if (result != NULL && !structure) putf(m->to, "%s%s = 0;\n", indent, b);
     restore_old(m, s, indent);
 }
 
@@ -387,8 +398,34 @@ static void backward_loop(emitter *m, const step *s, const char *indent) {
 }
 
 /* The shadow of an array or pointer, as one of numbers in a row. */
-static const char *flat_shadow(const routine *r, const node *n) {
-    return format("(double *)(%s)", print_shadow(r, n));
+static const char *flat_shadow(const routine *r, const node *n, const type *t) {
+    return format("(%s *)(%s)", t->kind == TYPE_REAL ? "double" : without_const(t->spelling),
+                  print_shadow(r, n));
+}
+
+/* What was copied: each shadow is taken before anything is added to it. */
+static void backward_copy(emitter *m, const step *s, const char *indent) {
+    const routine *const r = m->r;
+    const type *const t = leaf_type(s->to.type);
+    const char *const to = flat_shadow(r, s->to.n, t);
+    if (s->e == NULL) {
+        putf(m->to, "%smemset(%s, 0, %s);\n", indent, to, s->text);
+        return;
+    }
+    const char *const from = flat_shadow(r, s->e, t);
+    if (t->kind == TYPE_REAL) {
+        putf(m->to, "%swgc_move(%s, %s, (%s) / sizeof(double));\n", indent, to, from, s->text);
+        return;
+    }
+    const char *const within = deeper(indent), *const of = without_const(t->spelling);
+    putf(
+        m->to,
+        "%s{\n%s%s *const wgc_y = %s, *const wgc_x = %s;\n%sconst size_t wgc_n = (%s) / sizeof *wgc_y;\n"
+        "%sfor (size_t wgc_i = 0; wgc_i < wgc_n; wgc_i++) {\n"
+        "%s    const size_t wgc_j = (uintptr_t)wgc_x < (uintptr_t)wgc_y ? wgc_i : wgc_n - 1 - wgc_i;\n",
+        indent, within, of, to, from, within, s->text, within, within);
+    move_record(m, "wgc_x[wgc_j]", "wgc_y[wgc_j]", t, deeper(within));
+    putf(m->to, "%s}\n%s}\n", within, indent);
 }
 
 static void backward_array(emitter *m, const step *s, const char *indent) {
@@ -428,11 +465,7 @@ void backward(emitter *m, const list *steps, const char *indent) {
             if (s->push)
                 putf(m->to, "%swgc_pop_all(wgc_s, %s, %s);\n", indent, print(r, s->to.n),
                      s->text);
-            if (s->e != NULL)
-                putf(m->to, "%swgc_move(%s, %s, (%s) / sizeof(double));\n", indent,
-                     flat_shadow(r, s->to.n), flat_shadow(r, s->e), s->text);
-            else
-                putf(m->to, "%smemset(%s, 0, %s);\n", indent, flat_shadow(r, s->to.n), s->text);
+            backward_copy(m, s, indent);
             break;
         case STEP_ARRAY:
             backward_array(m, s, indent);

@@ -16,16 +16,18 @@ typedef struct emitter {
 routine *routine_of(const routine *r, const version *v);
 bool is_kind(const type *t, type_kind k);
 bool target_holds(const step *s);
-const node *memory_call(const routine *r, const step *s); /* malloc or calloc; NULL: it assigns something else */
+const node *memory_call(const routine *r,
+                        const step *s); /* malloc or calloc; NULL: it assigns something else */
 
 /* ---- frames.c */
-/* Lays all of them out: the structures' definitions. */
-const char *frames_of(const list *routines);
+/* `order`: them, each behind those whose frames it has in its own. */
+void lay_out_all(const list *routines, list *order);
 /* Do these steps do nothing on the way back? */
 bool is_idle(const list *steps);
 
 /* ---- sweeps.c */
-const char *assignable(const type *t, const char *name); /* a variable; what it points to stays const */
+const char *assignable(const type *t,
+                       const char *name); /* a variable; what it points to stays const */
 void put_keep(text *to, const char *indent, const char *kept, const char *x, const type *t);
 void put_restore(text *to, const char *indent, const char *x, const char *kept, const type *t);
 void put_extent(emitter *m, const extent *e, const char *indent); /* at the beginning of it */
@@ -33,6 +35,7 @@ void end_extent(emitter *m, const extent *e, const char *indent);
 void forward(emitter *m, const list *steps, const char *indent);
 void backward(emitter *m, const list *steps, const char *indent);
 /* Adjoints of all numbers of a structure move. */
-void move_record(const emitter *m, const char *to, const char *from, const type *t, const char *indent);
+void move_record(const emitter *m, const char *to, const char *from, const type *t,
+                 const char *indent);
 
 #endif

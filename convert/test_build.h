@@ -235,10 +235,9 @@ static inline void compare(const char *who, size_t n, const double *x, size_t m,
     const char *const said = converted(x, value, j[0], j[1], j[2]);
     if (said != NULL) fail_msg("%s: %s", who, said);
     for (size_t i = 0; i < m; i++)
-        if (values_are_near
-                ? !(fabs(y[i] - value[i]) <=
-                    TOL_CONVERTED_ULP * DBL_EPSILON * fmax(1, fabs(y[i])))
-                : memcmp(&y[i], &value[i], sizeof *y) != 0)
+        if (values_are_near ? !(fabs(y[i] - value[i]) <=
+                                TOL_CONVERTED_ULP * DBL_EPSILON * fmax(1, fabs(y[i])))
+                            : memcmp(&y[i], &value[i], sizeof *y) != 0)
             fail_msg("%s: output %zu is %.17g, of the original %.17g", who, i, value[i], y[i]);
     differences(wide, n, x, m, d);
     for (size_t i = 0; i < m; i++) {

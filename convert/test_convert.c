@@ -24,7 +24,8 @@ enum { MOST_CASES = 128 };
 
 typedef struct construct {
     char name[64], title[192];
-    char options[512], files[256], given[1024], call[1024], arguments[1024], rounds[8], adjoint[16], generic[16], near[8], behind[64];
+    char options[512], files[256], given[1024], call[1024], arguments[1024], rounds[8],
+        adjoint[16], generic[16], near[8], behind[64];
     double x[MOST_INPUTS];
     size_t n, m;
 } construct;
@@ -143,9 +144,7 @@ static void *converted_by(const construct *c, const mode *how) {
     char function[64] = "";
     (void)sscanf(strstr(c->options, "--function"), "--function %63s", function);
     char files[1024], options[2048];
-    const char *const answer = !how->records      ? c->adjoint
-                               : how->three_types ? c->generic
-                                                  : "";
+    const char *const answer = !how->records ? c->adjoint : how->three_types ? c->generic : "";
     const bool refused = strncmp(answer, "refused", 7) == 0;
     must_run("%s%s/wengert-convert %s test/convert/%s.c %s %s -o %s/%s_wg.c -- -std=gnu11",
              refused ? "! " : "", setting("B", "."), how->options, c->name,
@@ -169,8 +168,7 @@ static void *converted_by(const construct *c, const mode *how) {
         "    double in[%d] = {0};\n    for (int wgt_i = 0; wgt_i < %zu; wgt_i++) in[wgt_i] = wgt_from[wgt_i];\n    %s\n"
         "    %s_wg_arguments data = {%s};\n",
         MOST_INPUTS, c->n, c->given, function, *c->arguments ? c->arguments : "0");
-    if (how->records)
-        put_recorded(to, how, function, c->n, "wgt_from", c->m);
+    if (how->records) put_recorded(to, how, function, c->n, "wgt_from", c->m);
     else put_rows(to, function, c->n, "wgt_from", c->m);
     (void)fclose(to);
     print_into(folder, sizeof folder, " %s/", scratch);

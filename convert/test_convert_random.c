@@ -92,8 +92,7 @@ static void write_converted(const batch *b, const mode *how) {
             "    p%u_f_wg_arguments data = {.x = x};\n",
             k, k, k);
         print_into(name, sizeof name, "p%u_f", k);
-        if (how->records)
-            put_recorded(to, how, name, RANDOM_INPUTS, "x", RANDOM_OUTPUTS);
+        if (how->records) put_recorded(to, how, name, RANDOM_INPUTS, "x", RANDOM_OUTPUTS);
         else put_rows(to, name, RANDOM_INPUTS, "x", RANDOM_OUTPUTS);
     }
     (void)fclose(to);
@@ -147,7 +146,8 @@ int main(int argc, char **argv) {
     static struct CMUnitTest tests[PROGRAMS];
     size_t n = 0;
     if (argc == 1)
-        for (unsigned k = 0; k < (SANITIZED ? 2 * PER : PROGRAMS); k += PER) all[n++] = (batch){.first = k, .n = PER};
+        for (unsigned k = 0; k < (SANITIZED ? 2 * PER : PROGRAMS); k += PER)
+            all[n++] = (batch){.first = k, .n = PER};
     for (int i = 1; i < argc; i++)
         all[n++] = (batch){.first = (unsigned)strtoul(argv[i], NULL, 10), .n = 1};
     for (size_t i = 0; i < n; i++) {

@@ -222,8 +222,8 @@ static inline void put_assignment(maker *m) {
     put_bounded(m, 1 + (pick(m, 4) == 0));
     if (pick(m, 4) == 0) {
         maker once_more = again;
-        fputs(" * cos(", m->to), put_place(&again), fputs(") * sin(", m->to), put_place(&once_more),
-            fputs(")", m->to);
+        fputs(" * cos(", m->to), put_place(&again), fputs(") * sin(", m->to),
+            put_place(&once_more), fputs(")", m->to);
     }
     fputs(";", m->to);
 }
@@ -233,10 +233,14 @@ static inline void put_special(maker *m, unsigned depth) {
     const unsigned name = m->names++;
     switch (pick(m, 17)) {
     case 12:
-        fprintf(m->to, "{ const int j[2] = {k & 3, (k + 1) & 3}; w[j[0]] += sin(w[j[1]] * w[j[0]]); }");
+        fprintf(
+            m->to,
+            "{ const int j[2] = {k & 3, (k + 1) & 3}; w[j[0]] += sin(w[j[1]] * w[j[0]]); }");
         break;
     case 13:
-        fprintf(m->to, "{ int by = 1 + (k & 1); w[k & 3] *= cos(w[k & 3]), k += by, by = 3, k -= by; }");
+        fprintf(
+            m->to,
+            "{ int by = 1 + (k & 1); w[k & 3] *= cos(w[k & 3]), k += by, by = 3, k -= by; }");
         break;
     case 14:
         fprintf(m->to, "{ double v[2 + (k & 1)]; v[0] = "), put_bounded(m, 1),
@@ -248,7 +252,8 @@ static inline void put_special(maker *m, unsigned depth) {
         break;
     case 16:
         fprintf(m->to,
-                "{ struct p%u_s *z = k & 1 ? &s : &t; z->a *= sin(z->v[1] * z->a), *z = s; }", m->k);
+                "{ struct p%u_s *z = k & 1 ? &s : &t; z->a *= sin(z->v[1] * z->a), *z = s; }",
+                m->k);
         break;
     case 0:
         fprintf(m->to, "p%u_update(&%s, w, ", m->k, pick(m, 2) != 0 ? "s" : "t"),

@@ -3,7 +3,10 @@
  * original's arguments and their shadows, puts the inputs in, runs forwards, takes the outputs and puts
  * the weights into their shadows, and goes back. */
 #include <string.h>
+#include "convert/adjoint.h"
 #include "convert/callback.h"
+
+enum { FIRST_WORDS = 512 }; /* of the stack of adjoints: small functions obtain no memory */
 
 static const char *shadow_of(const type *t, const char *name) {
     const char *s = declared_as(t, format("%s_b", name));
@@ -20,9 +23,8 @@ static const char *own_copy(const type *t, const char *name) {
 }
 
 static void obtain(text *to, const char *into, const char *n, const char *indent) {
-    putf(to,
-         "%s%s = wgc_obtain(wgc_held, %s, sizeof *%s);\n%sif (%s == NULL) return WG_ENOMEM;\n",
-         indent, into, n, into, indent, into);
+    putf(to, "%s%s = wgc_zeroed(wgc_s, %s, sizeof *%s, __alignof__(*%s));\n", indent, into, n,
+         into, into);
 }
 
 /* Fields that are pointers: as many elements as the arguments say, copied, and their shadows. */
@@ -83,7 +85,12 @@ static const char *path(const selection *s, bool shadow) {
     text to = {NULL, 0, 0};
     const char *p = s->path;
     const char *const root = s->root == NULL ? "return" : s->root->name;
-    putf(&to, "%s%s", s->root == NULL ? "wgc_result" : root, shadow ? "_b" : "");
+    const bool global = s->root != NULL && s->root->is_global;
+    putf(&to, "%s%s",
+         s->root == NULL ? "wgc_result"
+         : global        ? own_global(s->root)
+                         : root,
+         shadow ? "_b" : "");
     for (p += strlen(root); *p; p++)
         if (*p == '@') putf(&to, "wgc_k%c", *++p);
         else put_n(&to, p, 1);
@@ -185,40 +192,49 @@ const char *vjp_definition(writer *w) {
             putf(&fore, "%s_b, ", p->name), putf(&back, "%s_b, ", p->name);
         else putf(&back, "&%s_b, ", p->name);
     }
-    if (strstr(text_of(&body), "wgc_obtain(") == NULL)
-        put(&body, "    (void)wgc_obtain, (void)wgc_held;\n");
     putf(&body, "    if (wgc_n != %s || wgc_m != %s) return WG_ESHAPE;\n",
          total_of(&w->a->inputs), total_of(&w->a->outputs));
+    putf(&body, "    %s_begin();\n", w->a->root->name);
     each(&w->a->inputs, false, "%s = wgc_x[wgc_at++];", &body);
-    const bool returns = v->result != NULL && is_variable(v->result);
+    const bool number = v->result != NULL && is_variable(v->result),
+               structure = v->result != NULL && f->type->of->kind == TYPE_RECORD &&
+                           holds_variables(v->result);
     putf(&body, "    %s%s_forward(%s%swgc_s);\n",
-         returns ? "const double wgc_result = " : "(void)", v->name, text_of(&args),
-         text_of(&fore));
+         number || structure ? format("%s = ", declared_as(f->type->of, "wgc_result"))
+                             : "(void)",
+         v->name, text_of(&args), text_of(&fore));
     put(&body, "    wgc_at = 0;\n");
     each(&w->a->outputs, false, "wgc_y[wgc_at++] = %s;", &body);
-    if (returns) put(&body, "    (void)wgc_result;\n    double wgc_result_b = 0;\n");
+    if (number) put(&body, "    (void)wgc_result;\n    double wgc_result_b = 0;\n");
+    if (structure)
+        putf(
+            &body,
+            "    (void)wgc_result;\n    %s;\n    memset(&wgc_result_b, 0, sizeof wgc_result_b);\n",
+            shadow_of(f->type->of, "wgc_result"));
     put(&body, "    wgc_at = 0;\n");
     each(&w->a->outputs, true, "%s += wgc_w[wgc_at++];", &body);
     putf(&body, "    %s_backward(%s%s%swgc_s);\n    wgc_at = 0;\n", v->name, text_of(&args),
-         text_of(&back), returns ? "wgc_result_b, " : "");
+         text_of(&back),
+         number      ? "wgc_result_b, "
+         : structure ? "&wgc_result_b, "
+                     : "");
     each(&w->a->inputs, true, "wgc_g[wgc_at++] = %s;", &body);
 
     if (strstr(text_of(&body), "wgc_larger") != NULL) put(&to, larger_text);
-    putf(&to, "#include <stddef.h>\n%s", memory_text);
     putf(
         &to,
-        "__attribute__((noinline)) static wg_status %s_both(wgc_stack *wgc_s, wgc_block **wgc_held, size_t wgc_n, const double *wgc_x,\n"
+        "__attribute__((noinline)) static wg_status %s_both(wgc_stack *wgc_s, size_t wgc_n, const double *wgc_x,\n"
         "    size_t wgc_m, double *wgc_y, const double *wgc_w, double *wgc_g, const %s *wgc_from) {\n    size_t wgc_at = 0;\n%s    return WG_OK;\n}\n\n",
         w->a->root->name, arguments_name(w), text_of(&body));
     putf(
         &to,
-        "%s {\n    wgc_stack wgc_s;\n    wgc_block *wgc_held = NULL;\n    wg_status wgc_status;\n"
+        "%s {\n    union wgc_word wgc_room[%d];\n    struct wgc_chunk wgc_first;\n    wgc_stack wgc_s;\n    wg_status wgc_status;\n"
         "    if (wgc_from == NULL || (wgc_n != 0 && (wgc_x == NULL || wgc_g == NULL)) ||\n"
         "        (wgc_m != 0 && (wgc_y == NULL || wgc_w == NULL)))\n        return WG_ENULL;\n"
-        "    memset(&wgc_s, 0, sizeof wgc_s);\n"
+        "    wgc_open(&wgc_s, &wgc_first, wgc_room, %d);\n"
         "    if (setjmp(wgc_s.out) != 0) wgc_status = WG_ENOMEM;\n"
-        "    else wgc_status = %s_both(&wgc_s, &wgc_held, wgc_n, wgc_x, wgc_m, wgc_y, wgc_w, wgc_g, wgc_from);\n"
-        "    wgc_return(wgc_held);\n    wgc_close(&wgc_s);\n    return wgc_status;\n}\n",
-        prototype(w), w->a->root->name);
+        "    else wgc_status = %s_both(&wgc_s, wgc_n, wgc_x, wgc_m, wgc_y, wgc_w, wgc_g, wgc_from);\n"
+        "    wgc_close(&wgc_s);\n    return wgc_status;\n}\n",
+        prototype(w), FIRST_WORDS, FIRST_WORDS, w->a->root->name);
     return text_of(&to);
 }

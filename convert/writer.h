@@ -13,9 +13,9 @@ typedef struct writer {
     bool sorts;       /* qsort of variables was written */
     bool generic;     /* for three types */
     bool bytes; /* sizes of numbers are those of variables: in what asks for memory of them */
-    list typedefs; /* decl: those of which there has to be one with variables */
-    bool blocks;   /* regions become statements of their inputs */
-    unsigned names; /* of regions so far */
+    list typedefs;         /* decl: those of which there has to be one with variables */
+    bool blocks;           /* regions become statements of their inputs */
+    unsigned names;        /* of regions so far */
     struct region *region; /* that is written: numbers are its own */
 } writer;
 

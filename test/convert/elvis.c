@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* GNU's choice without its middle: x ?: y.
- * adjoint: refused
  * options: --function f --with-respect-to x[0:3] --of y[0:2]
  * inputs: 1.25 0.4 2.5
  * outputs: 2

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Two files given together, which share a structure and a global.
- * adjoint: refused
  * options: --function f --with-respect-to x,y --of return
  * files: files_part
  * inputs: 1.25 0.4

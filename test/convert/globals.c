@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Globals that are inputs, passive, and on the way.
- * adjoint: refused
  * options: --function f --with-respect-to rate,x --of return,total
  * inputs: 0.75 1.5
  * outputs: 2

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* The functions of math.h.
- * adjoint: refused
  * options: --function f --with-respect-to x,y --of out[0:16]
  * inputs: 0.4 1.3
  * outputs: 16

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* memcpy, memmove and memset on variables.
- * adjoint: refused
  * options: --function f --with-respect-to x[0:3] --of y[0:3]
  * inputs: 1.25 0.4 -2
  * outputs: 3

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* modf, frexp and lround: whole parts, exponents, rounded numbers.
- * adjoint: refused
  * options: --function f --with-respect-to x --of return --accept-integers
  * inputs: 5.3
  * outputs: 1

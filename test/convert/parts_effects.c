@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* modf, frexp, remquo and ldexp of what has effects, by powers that one factor does not hold.
- * adjoint: refused
  * options: --function f --with-respect-to x[0:3] --of y[0:2]
  * inputs: 1.25 0.4 2.5
  * outputs: 2

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Statics in functions: they keep what they hold between calls, initialised ones too.
- * adjoint: refused
  * options: --function f --with-respect-to x --of return
  * inputs: 0.75
  * outputs: 1

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Statics in a function that has two forms: they are the same in both.
- * adjoint: refused
  * options: --function f --with-respect-to x --of return
  * inputs: 1.25
  * outputs: 1

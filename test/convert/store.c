@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* A function that remembers has one version, and begins anew with each recording.
- * adjoint: refused
  * options: --function f --with-respect-to x[0:2] --of y[0:2]
  * inputs: 0.5 -1.5
  * outputs: 2

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Structures by value and by pointer, nested ones, and results that are structures.
- * adjoint: refused
  * options: --function energy --with-respect-to b.position.x,b.position.y,b.mass --of return
  * inputs: 0.6 0.8 2.5
  * outputs: 1

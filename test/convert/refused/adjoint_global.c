@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* options: --to adjoint --function f --with-respect-to x --of return
- * says: refused/adjoint_global.c:5: error: 'kept' depends on the inputs and is global
+/* options: --to adjoint --function f --with-respect-to x[0:2] --of return
+ * says: refused/adjoint_global.c:5: error: 'kept' is global and leads to variables
  */
-static double kept;
+static const double *kept;
 
-double f(double x) {
-    kept = x * x;
-    return kept * x;
+double f(const double *x) {
+    kept = x;
+    return kept[0] * kept[1];
 }

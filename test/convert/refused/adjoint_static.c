@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* options: --to adjoint --function f --with-respect-to x --of return
- * says: a static variable that depends on the inputs
+/* options: --to adjoint --function f --with-respect-to x[0:2] --of return
+ * says: a static variable that leads to variables
  */
-double f(double x) {
-    static double before;
-    const double y = x * before;
-    before = x;
-    return y;
+double f(const double *x) {
+    static const double *first;
+    if (first == 0) first = x;
+    return first[0] * x[1];
 }
