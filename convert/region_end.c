@@ -24,8 +24,8 @@ bool is_exit(const region *r, const node *n) {
 
 /* ---- a region as a whole ----------------------------------------------------------------- */
 
-saved save_region(const region *r) {
-    saved s = {.at = arena_get((r->n + 1) * sizeof *s.at), .n = r->n, .text = r->x.to.n, .before = r->before.n,
+snapshot save_region(const region *r) {
+    snapshot s = {.at = arena_get((r->n + 1) * sizeof *s.at), .n = r->n, .text = r->x.to.n, .before = r->before.n,
                .bindings = r->frame->bindings.n, .declared = r->declared.n, .own = r->own.n, .records = r->records,
                .all = r->vertices, .order = r->order, .depth = r->depth, .level = r->level, .frame = r->frame,
                .turns = r->turns};
@@ -39,7 +39,7 @@ static void cut(text *t, size_t n) {
     if (t->s != NULL && t->n >= n) t->s[n] = 0, t->n = n;
 }
 
-void restore_region(region *r, const saved *s) {
+void restore_region(region *r, const snapshot *s) {
     r->frame = s->frame, r->level = s->level, r->depth = s->depth, r->turns = s->turns;
     r->w->v = r->frame->v;
     r->at = arena_get((s->n + 1) * sizeof *r->at);
@@ -146,7 +146,7 @@ bool run_exit(region *r, const node *n) {
     const char *const cond = write_number(r->w, n->child[0]), *const indent = r->x.indent;
     forget_assigned(r, n->child[0]);
     if (r->failed) return false;
-    const saved s = save_region(r);
+    const snapshot s = save_region(r);
     const text whole = r->x.to, before = r->before;
     chain own = r->level->chain;
     r->level->chain = copy_chain(&own);
@@ -213,7 +213,7 @@ const char *write_region(writer *w, const node *block, size_t first, size_t *cou
         const node *const c = block->child[last];
         const size_t begin = last == first ? c->begin : block->child[last - 1]->end;
         if (c->file != n->file || has_directive(c->file, begin, c->end)) break;
-        const saved s = save_region(&r);
+        const snapshot s = save_region(&r);
         const text whole = r.x.to;
         r.operands = 0;
         if (run_statement(&r, block->child[last]) && !r.failed) continue;
