@@ -337,7 +337,7 @@ static bool run_loop(region *r, const node *n) {
     const node *const body = n->kind == NODE_FOR  ? n->child[3]
                              : n->kind == NODE_DO ? n->child[0]
                                                   : n->child[1];
-    const region_state s = save_region(r);
+    const snapshot s = save_region(r);
     const text whole = r->x.to;
     const char *const indent = r->x.indent;
     if (n->kind == NODE_FOR && run_unrolled(r, n)) return true;

@@ -93,14 +93,14 @@ typedef struct region {
 
 /* What a region was, to be had again where something cannot be a part of it. */
 enum { MOST_LEVELS = 16 };
-typedef struct region_state {
+typedef struct snapshot {
     place *at;
     size_t n, chains[MOST_LEVELS], text, before, bindings, declared, own, records, all;
     unsigned order, depth;
     level *level;
     frame *frame;
     struct turns *turns;
-} region_state;
+} snapshot;
 
 /* ---- region.c, region_end.c ---- */
 
@@ -115,8 +115,8 @@ bool stands_as_it_is(const region *r, const node *n);
 /* Runs a statement or expression; false: it cannot be a part of the region. */
 bool run_statement(region *r, const node *n);
 
-region_state save_region(const region *r);
-void restore_region(region *r, const region_state *s);
+snapshot save_region(const region *r);
+void restore_region(region *r, const snapshot *s);
 /* What n assigns to is another number afterwards. */
 void forget_assigned(region *r, const node *n);
 bool is_declared_here(const region *r, const decl *d);

@@ -26,21 +26,21 @@ bool is_exit(const region *r, const node *n) {
 
 /* ---- a region as a whole ----------------------------------------------------------------- */
 
-region_state save_region(const region *r) {
-    region_state s = {.at = arena_get((r->n + 1) * sizeof *s.at),
-                      .n = r->n,
-                      .text = r->x.to.n,
-                      .before = r->before.n,
-                      .bindings = r->frame->bindings.n,
-                      .declared = r->declared.n,
-                      .own = r->own.n,
-                      .records = r->records,
-                      .all = r->vertices,
-                      .order = r->order,
-                      .depth = r->depth,
-                      .level = r->level,
-                      .frame = r->frame,
-                      .turns = r->turns};
+snapshot save_region(const region *r) {
+    snapshot s = {.at = arena_get((r->n + 1) * sizeof *s.at),
+                  .n = r->n,
+                  .text = r->x.to.n,
+                  .before = r->before.n,
+                  .bindings = r->frame->bindings.n,
+                  .declared = r->declared.n,
+                  .own = r->own.n,
+                  .records = r->records,
+                  .all = r->vertices,
+                  .order = r->order,
+                  .depth = r->depth,
+                  .level = r->level,
+                  .frame = r->frame,
+                  .turns = r->turns};
     if (r->n != 0) memcpy(s.at, r->at, r->n * sizeof *s.at);
     size_t k = 0;
     for (const level *l = r->level; l != NULL; l = l->outer) s.chains[k++] = l->chain.n;
@@ -51,7 +51,7 @@ static void cut(text *t, size_t n) {
     if (t->s != NULL && t->n >= n) t->s[n] = 0, t->n = n;
 }
 
-void restore_region(region *r, const region_state *s) {
+void restore_region(region *r, const snapshot *s) {
     r->frame = s->frame, r->level = s->level, r->depth = s->depth, r->turns = s->turns;
     r->w->v = r->frame->v;
     r->at = arena_get((s->n + 1) * sizeof *r->at);
@@ -160,7 +160,7 @@ bool run_exit(region *r, const node *n) {
     const char *const cond = write_number(r->w, n->child[0]), *const indent = r->x.indent;
     forget_assigned(r, n->child[0]);
     if (r->failed) return false;
-    const region_state s = save_region(r);
+    const snapshot s = save_region(r);
     const text whole = r->x.to, before = r->before;
     chain own = r->level->chain;
     r->level->chain = copy_chain(&own);
@@ -231,7 +231,7 @@ const char *write_region(writer *w, const node *block, size_t first, size_t *cou
         const node *const c = block->child[last];
         const size_t begin = last == first ? c->begin : block->child[last - 1]->end;
         if (c->file != n->file || has_directive(c->file, begin, c->end)) break;
-        const region_state s = save_region(&r);
+        const snapshot s = save_region(&r);
         const text whole = r.x.to;
         r.operands = 0;
         if (run_statement(&r, block->child[last]) && !r.failed) continue;

@@ -361,7 +361,7 @@ bool run_turns(region *r, const node *n) {
         return false;
     forget_assigned(r, n);
     if (r->failed) return false;
-    const region_state start = save_region(r);
+    const snapshot start = save_region(r);
     const char *cond = "";
     for (unsigned pass = 0; pass < MOST_PASSES; pass++) {
         restore_region(r, &start);
@@ -387,7 +387,7 @@ bool run_turns(region *r, const node *n) {
             if (!good) return false;
         }
         const text before = r->x.to;
-        const region_state entered = save_region(r);
+        const snapshot entered = save_region(r);
         const place *const turns_before = r->turns_before;
         const size_t turns_n = r->turns_n;
         const unsigned began = r->turns_began;
