@@ -187,11 +187,15 @@ ADAPTERS := \
     lbfgs:lbfgs.h:liblbfgs-dev:liblbfgs:-llbfgs \
     sundials:sundials/sundials_nvector.h,sunlinsol/sunlinsol_klu.h:libsundials-dev,libsuitesparse-dev:-:-lsundials_generic:$(subst $(space),$(comma),$(addprefix -lsundials_,cvodes idas arkode kinsol nvecserial sunmatrixdense sunmatrixband sunmatrixsparse sunlinsoldense sunlinsolband sunlinsolklu sunlinsolspgmr)):-isystem/usr/include/suitesparse \
     petsc:petscdmda.h,petscsnes.h,petscts.h,petsctao.h:libpetsc-real-dev:PETSc,mpi-c:-lpetsc_real,-lmpi \
-    mpi:mpi.h:libopenmpi-dev,openmpi-bin:mpi-c:-lmpi
+    mpi:mpi.h:libopenmpi-dev,openmpi-bin:mpi-c:-lmpi \
+    scalapack:mpi.h:libscalapack-openmpi-dev:mpi-c:-lscalapack-openmpi,-lmpi:-:-Iadapters/mpi
 
+# Adapters that the tests and examples of another one use, too.
+ALSO_scalapack := mpi
 SOLVER_ROWS := $(filter-out problem:%,$(ADAPTERS))
 solver_cflags = $(patsubst -I%,-isystem%,$(if $(call field,4,$(1)),$(call packages,--cflags,$(call field,4,$(1))))) $(call field,7,$(1))
-solver_found = $(shell $(CC) $(CPPFLAGS) $(call solver_cflags,$(1)) $(addprefix -include ,$(call field,2,$(1))) -fsyntax-only -x c /dev/null 2>/dev/null && echo $(1))
+# It is there when a program with its headers is linked with its libraries: ScaLAPACK has no header of its own.
+solver_found = $(shell echo 'int main(void) { return 0; }' | $(CC) $(CPPFLAGS) $(call solver_cflags,$(1)) $(addprefix -include ,$(call field,2,$(1))) -x c - -o /dev/null $(call field,5,$(1)) 2>/dev/null && echo $(1))
 ifneq ($(filter test programs adapters bench-mpi install uninstall deps-solvers deps-mpi deps-tests,$(MAKECMDGOALS)),)
 ADAPTERS_FOUND := $(filter problem:%,$(ADAPTERS)) $(foreach row,$(SOLVER_ROWS),$(call solver_found,$(row)))
 endif
@@ -350,7 +354,7 @@ convert: $(CONVERT) ## wengert-convert, where libclang is installed
 	$(if $(CONVERT),,@echo 'convert: no clang-c/Index.h here: skipped (make deps-convert)')
 
 # A line for each adapter whose solver is not here, and for the converter.
-absent = @$(if $(CONVERT),,echo 'convert: no clang-c/Index.h here: skipped (make deps-convert)';)$(foreach row,$(ADAPTERS_ABSENT),echo 'adapters/$(call field,1,$(row)): no $(firstword $(call field,2,$(row))) here: skipped (make deps-solvers)';) true
+absent = @$(if $(CONVERT),,echo 'convert: no clang-c/Index.h here: skipped (make deps-convert)';)$(foreach row,$(ADAPTERS_ABSENT),echo 'adapters/$(call field,1,$(row)): no $(firstword $(call field,2,$(row))) here, or not $(lastword $(call field,3,$(row))): skipped (make deps-solvers)';) true
 
 deps: $(STAMP) ## install what run and test need (apt)
 	@:
@@ -368,8 +372,8 @@ deps-cxx: ## install Eigen and Boost, for tests of wg::active in them (apt)
 deps-solvers: ## install the solvers that adapters/ are for (apt)
 	@set -e; need=; $(foreach row,$(ADAPTERS_ABSENT),need="$$need $(call field,3,$(row))";) $(apt)
 
-deps-mpi: ## install Open MPI, for adapters/mpi (apt)
-	@set -e; need=; $(foreach row,$(filter mpi:%,$(ADAPTERS_ABSENT)),need=" $(call field,3,$(row))";) \
+deps-mpi: ## install Open MPI and ScaLAPACK, for adapters/mpi and adapters/scalapack (apt)
+	@set -e; need=; $(foreach row,$(filter mpi:% scalapack:%,$(ADAPTERS_ABSENT)),need="$$need $(call field,3,$(row))";) \
 	command -v mpirun >/dev/null || case "$$need" in *openmpi-bin*) ;; *) need="$$need openmpi-bin";; esac; \
 	$(apt)
 
@@ -462,7 +466,7 @@ $(B)/libwengert-$(1).a: $(call objects,$(call adapter_srcs,$(1))) $(call list,ad
 	$$(archive)
 $(B)/libwengert-$(1).so.$(SO_NUMBER): $(call objects,$(call adapter_srcs,$(1))) $(call list,adapter_$(1)) $(B)/$(SO) $(if $(filter problem,$(1)),,$(B)/libwengert-problem.so.$(SO_NUMBER))
 	$$(link) -shared -Wl,-soname,$$(@F) $(NO_UNDEFINED) $$(filter %.o,$$^) $$(filter-out %.o %.list,$$^) $(call field,5,$(2)) $$(SYSTEM_LIBS)
-$(call adapter_progs,$(wildcard adapters/$(1)/*.c)): %: %.o $(B)/libwengert-$(1).a $(B)/libwengert-problem.a $(B)/libsupport.a $(LIBRARY)
+$(call adapter_progs,$(wildcard adapters/$(1)/*.c)): %: %.o $(B)/libwengert-$(1).a $(ALSO_$(1):%=$(B)/libwengert-%.a) $(B)/libwengert-problem.a $(B)/libsupport.a $(LIBRARY)
 	$$(link) $$(with_library) $(call field,6,$(2)) $(call field,5,$(2)) $$(CMOCKA_LIBS) $$(MATH_LIBS) $$(SYSTEM_LIBS)
 $(B)/wengert-$(1).pc: Makefile include/wengert/config.h FORCE
 	@mkdir -p $$(@D)

@@ -18,6 +18,8 @@ enum { N = 8, M = 4, STEPS = 1000, ORDER = 6, SYSTEMS = 1000 };
 enum { F = 0, H = F + N * N, Q = H + M * N, R = Q + N * N, FILTER = R + M * M };
 enum { A = 0, B = ORDER * ORDER * SYSTEMS, SOLVES = B + ORDER * SYSTEMS, MOST = SOLVES };
 
+#define LOG_2_PI 1.8378770664093454836
+
 static double observed[M * STEPS];
 
 /* ---- plain ---- */
@@ -75,6 +77,18 @@ static double plain_solves(const double *x) {
 
 static wg_real filter(wg_tape *t, const wg_mat *in) {
     static const double zero[N] = {0};
+    wg_mat x = wg_mat_constant(t, N, 1, zero, N), p = wg_mat_identity(t, N);
+    wg_real sum = wg_constant(0);
+    for (int k = 0; k < STEPS; k++) {
+        const wg_mat y = wg_mat_constant(t, M, 1, observed + M * k, M);
+        sum = wg_let(t, wg_add(sum, wg_kalman_step(t, in[0], in[1], in[2], in[3], y, &x, &p)));
+    }
+    return wg_let(t, wg_sub(wg_mul(-2, sum), M * STEPS * LOG_2_PI)); /* as the plain one */
+}
+
+/* The same of operations on matrices. */
+static wg_real filter_of_parts(wg_tape *t, const wg_mat *in) {
+    static const double zero[N] = {0};
     const wg_mat f = in[0], h = in[1];
     wg_mat x = wg_mat_constant(t, N, 1, zero, N), p = wg_mat_identity(t, N);
     wg_real sum = wg_constant(0);
@@ -118,6 +132,12 @@ static const struct workload {
      filter,
      4,
      {{N, N}, {M, N}, {N, N}, {M, M}}},
+    {"kalman_parts",
+     "the same of operations on matrices",
+     plain_filter,
+     filter_of_parts,
+     4,
+     {{N, N}, {M, N}, {N, N}, {M, M}}},
     {"solves",
      "1,000 systems of order 6, one by one",
      plain_solves,
@@ -135,7 +155,7 @@ enum { WORKLOADS = sizeof workloads / sizeof *workloads };
 
 static void fill(size_t which, double *x) {
     for (size_t i = 0; i < M * STEPS; i++) observed[i] = sin(0.1 * (double)i);
-    if (which == 0) {
+    if (workloads[which].plain == plain_filter) {
         for (size_t i = 0; i < N * N; i++) {
             x[F + i] = 0.1 * sin(1.3 * (double)i) + (i % (N + 1) == 0 ? 0.8 : 0);
             x[Q + i] = i % (N + 1) == 0 ? 0.1 : 0;

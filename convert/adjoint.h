@@ -9,13 +9,14 @@
 
 const char *without_const(const char *s); /* a type's text */
 
+const char *stack_definition(void); /* as it stands in the file that is written */
+
 /* The text of the root's file, and behind it the adjoint of all that is called. */
 const char *write_adjoint(writer *w, const file *f, const output *o);
 
-/* mark_needed: which values derivatives ask for; of all routines, before a plan. plan: which old values
- * are kept, and which are computed again. Both are called until they find nothing more: true, if they did. */
-bool mark_needed(routine *r);
-bool plan(routine *r, bool root);
+/* plan - which values derivatives ask for, which old ones are kept for that, and which are computed again; in all
+ * routines. */
+void plan(const list *routines);
 bool version_changes(const version *v,
                      cell *c); /* may it assign to c, itself or by what it calls? */
 
@@ -24,6 +25,10 @@ const char *partial_text(const char *operation, size_t operand);
 /* May it be infinite or NaN where the operands are finite? */
 bool partial_is_singular(const char *operation);
 
+/* Finds the calls whose results are kept, in all steps. */
+void find_results(routine *r);
+/* The partial derivative of a result, as C. */
+const char *partial_of_result(const routine *r, const kept_call *x);
 /* The backward part of an assignment, which reads the adjoint of what is assigned to. */
 void put_adjoint(routine *r, const step *s, text *to, const char *indent);
 const char *operation_of(const routine *r, const node *n); /* of table rows; NULL: none */

@@ -47,5 +47,6 @@ bool jumps(const node *n);
 /* The stretches of a statement; `next`: where `continue` leads to; NULL: to the head of the loop. */
 void make_jumps(routine *r, const node *n, const char *next);
 void flow_return(routine *r, const node *n);
+void open_loop(routine *r); /* what stands behind it is run any number of times */
 
 #endif

@@ -4,7 +4,7 @@
  * S that holds variables S_wg; declarators stay. */
 #include <string.h>
 #include "convert/known.h"
-#include "convert/writer.h"
+#include "convert/region.h"
 
 /* ---- specifiers ------------------------------------------------------------------------- */
 
@@ -358,10 +358,15 @@ const char *write_statement(writer *w, const node *n) {
     if (n->kind == NODE_DECLARE) return write_declaration(w, n);
     part *const p = arena_get((n->children + 1) * sizeof *p);
     size_t k = 0;
-    for (size_t i = 0; i < n->children; i++) {
+    for (size_t i = 0, count; i < n->children; i++) {
         const node *const c = n->child[i];
         if (c == NULL) continue;
         const char *s;
+        if (w->blocks && n->kind == NODE_BLOCK && (s = write_region(w, n, i, &count)) != NULL) {
+            i += count - 1;
+            p[k++] = (part){c->begin, n->child[i]->end, s};
+            continue;
+        }
         if (is_condition(n, i)) s = write_condition(w, c);
         else if (n->kind == NODE_RETURN)
             s = format("%s%s", c->begin > 0 && n->file->text[c->begin - 1] == 'n' ? " " : "",

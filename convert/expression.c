@@ -2,6 +2,7 @@
 /* expression.c - expressions on variables. What has none stays as it stands. */
 #include <string.h>
 #include "convert/known.h"
+#include "convert/region.h"
 #include "convert/routines.h"
 #include "convert/writer.h"
 
@@ -330,26 +331,33 @@ static const char *compared(writer *w, const node *n) {
 static const char *write_binary_number(writer *w, const node *n) {
     const node *const x = n->child[0], *const y = n->child[1];
     const char *const compares = comparison(n->op);
-    if (compares != NULL && (is_active(w, x) || is_active(w, y)))
+    if (compares != NULL && w->region == NULL && (is_active(w, x) || is_active(w, y)))
         return format("%s(%s, %s, %s)", compares, w->tape, compared(w, x), compared(w, y));
-    if (same(n->op, "&&") || same(n->op, "||"))
+    if (same(n->op, "&&") || same(n->op, "||")) {
+        const char *const first = write_condition(w, x);
+        region_perhaps(w->region, 1);
+        const char *const second = write_condition(w, y);
+        region_perhaps(w->region, -1);
         return replaced(n->file, n->begin, n->end, 2,
-                        (part[]){{x->begin, x->end, write_condition(w, x)},
-                                 {y->begin, y->end, write_condition(w, y)}});
+                        (part[]){{x->begin, x->end, first}, {y->begin, y->end, second}});
+    }
     return with_children(w, n);
 }
 
 const char *write_condition(writer *w, const node *n) {
-    if (!is_active(w, n)) return write_number(w, n);
+    if (w->region != NULL || !is_active(w, n)) return write_number(w, n);
     return format("wg_ne(%s, %s, 0)", w->tape, write_variable(w, n));
 }
 
 static const char *write_choice_number(writer *w, const node *n) {
     part p[3];
-    for (size_t i = 0; i < n->children; i++)
+    for (size_t i = 0; i < n->children; i++) {
+        region_perhaps(w->region, i != 0);
         p[i] = (part){n->child[i]->begin, n->child[i]->end,
                       i == 0 && n->children == 3 ? write_condition(w, n->child[i])
                                                  : write_number(w, n->child[i])};
+        region_perhaps(w->region, -(i != 0));
+    }
     return replaced(n->file, n->begin, n->end, n->children, p);
 }
 
@@ -443,6 +451,11 @@ static const char *write_assignment_number(writer *w, const node *n) {
 
 const char *write_number(writer *w, const node *n) {
     if (n->by_macro) return source(n);
+    if (w->region != NULL) {
+        const char *const s = region_number(w->region, n);
+        if (s != NULL) return s;
+        if (is_active(w, n)) return with_children(w, n);
+    }
     if (is_active(w, n)) {
         if (is_place(n)) return value_of(write_place(w, n));
         switch (n->kind) {
@@ -482,7 +495,7 @@ const char *write_number(writer *w, const node *n) {
     case NODE_ASSIGN:
         return write_assignment_number(w, n);
     case NODE_UNARY:
-        if (n->op != NULL && same(n->op, "!") && is_active(w, n->child[0]))
+        if (n->op != NULL && same(n->op, "!") && w->region == NULL && is_active(w, n->child[0]))
             return format("wg_eq(%s, %s, 0)", w->tape, write_variable(w, n->child[0]));
         if (n->op != NULL && same(n->op, "&"))
             return replaced(

@@ -29,6 +29,7 @@ bool jumps(const node *n) {
 static stretch *new_stretch(routine *r, const char *s) {
     stretch *const t = arena_get(sizeof *t);
     t->text = s;
+    t->repeated = r->loops != 0;
     push(&r->stretches, t);
     return t;
 }
@@ -38,6 +39,11 @@ static stretch *piece(routine *r) {
 }
 static builder here(routine *r, const char *next) {
     return (builder){r, &piece(r)->steps, next};
+}
+
+void open_loop(routine *r) {
+    if (r->loops == 0) new_stretch(r, "")->opens = true;
+    r->loops++;
 }
 
 static void flow_condition(routine *r, const node *cond, const char *how) {
@@ -56,6 +62,7 @@ static void flow_loop(routine *r, const node *n) {
         builder b = here(r, NULL);
         statement(&b, n->child[0]);
     }
+    open_loop(r);
     new_stretch(r, "for (;;) {");
     if (n->kind != NODE_DO && cond != NULL) flow_condition(r, cond, "if (!(%s)) break;");
     make_jumps(r, body, next);
@@ -66,6 +73,7 @@ static void flow_loop(routine *r, const node *n) {
     }
     if (n->kind == NODE_DO) flow_condition(r, cond, "if (!(%s)) break;");
     new_stretch(r, "}");
+    r->loops--;
 }
 
 void flow_return(routine *r, const node *n) {

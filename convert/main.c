@@ -12,7 +12,7 @@
 
 static const char usage[] =
     "usage: wengert-convert FILE.c .. --function NAME --with-respect-to INPUTS --of OUTPUTS -o OUT.c\n"
-    "           [--to tape|generic|adjoint] [--passive NAME] [--calls PARAMETER=FUNCTION] [--accept-integers] [-p FOLDER] [-- COMPILER FLAGS]\n"
+    "           [--to tape|generic|blocks|adjoint] [--passive NAME] [--calls PARAMETER=FUNCTION] [--accept-integers] [-p FOLDER] [-- COMPILER FLAGS]\n"
     "INPUTS, OUTPUTS: parameters and globals of the function, by commas: x, *p, p[0:n], s->field, s->{a,b}, return\n"
     "-p FOLDER: flags from the compile_commands.json there. More: man wengert-convert\n";
 
@@ -100,8 +100,9 @@ static int read_options(int argc, char **argv, options *o) {
     if (o->function == NULL || o->inputs == NULL || o->outputs == NULL || o->out == NULL)
         return misused("--function, --with-respect-to, --of and -o are needed");
     if (o->to == NULL) o->to = "tape";
-    if (!same(o->to, "tape") && !same(o->to, "generic") && !same(o->to, "adjoint"))
-        return misused(format("--to %s: tape, generic or adjoint", o->to));
+    if (!same(o->to, "tape") && !same(o->to, "generic") && !same(o->to, "blocks") &&
+        !same(o->to, "adjoint"))
+        return misused(format("--to %s: tape, generic, blocks or adjoint", o->to));
     return 0;
 }
 
@@ -357,7 +358,8 @@ static const char *behind_macros(const writer *w, const char *s) {
 static bool write_all(const options *o, analysis *a) {
     writer w = {.a = a,
                 .tape = uses_word(a->program, "tape") ? "wg_t" : "tape",
-                .generic = same(o->to, "generic")};
+                .generic = same(o->to, "generic"),
+                .blocks = same(o->to, "blocks")};
     const char *const header = beside(o->out, ".h");
     output out = {.source = o->out, .header = last_part(header), .alone = o->files.n == 1};
     const char *const declarations = callback_declaration(&w);

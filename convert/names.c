@@ -162,13 +162,25 @@ const char *print(const routine *r, const node *n) {
     return replaced(n->file, n->begin, n->end, k, p);
 }
 
+/* Shadows of what stands in the frame stand beside it, or are local variables of the way back. */
+static const char *placed(const routine *r, const char *shadow) {
+    return !r->shadows && starts_with(shadow, framed("")) ? shadow + strlen(framed("")) : shadow;
+}
+const char *shadow_name(const routine *r, const char *name) {
+    const variable *x = NULL;
+    for (size_t i = 0; i < r->variables.n; i++)
+        if (same(((variable *)r->variables.at[i])->name, name)) x = r->variables.at[i];
+    const bool sized = x != NULL && x->type->kind == TYPE_ARRAY && x->type->count < 0;
+    return sized ? format("%s_b", name) : placed(r, format("%s_b", name));
+}
+
 const char *print_shadow(const routine *r, const node *n) {
     const char *const instead = r->instead[n->number];
     if (r->place[n->number] != NULL) return print_shadow(r, r->place[n->number]);
-    if (instead != NULL) return format("%s_b", instead);
+    if (instead != NULL) return shadow_name(r, instead);
     switch (n->kind) {
     case NODE_NAME:
-        return format("%s_b", n->decl->owner != NULL ? local_name(r, n->decl) : n->decl->name);
+        return shadow_name(r, n->decl->owner != NULL ? local_name(r, n->decl) : n->decl->name);
     case NODE_PAREN:
         return format("(%s)", print_shadow(r, n->child[0]));
     case NODE_MEMBER:
@@ -207,6 +219,6 @@ const char *print_target(const routine *r, const target *t) {
     return t->name != NULL ? t->name : print(r, t->n);
 }
 const char *shadow_target(const routine *r, const target *t) {
-    if (t->shadow != NULL) return t->shadow;
-    return t->name != NULL ? format("%s_b", t->name) : print_shadow(r, t->n);
+    if (t->shadow != NULL) return placed(r, t->shadow);
+    return t->name != NULL ? shadow_name(r, t->name) : print_shadow(r, t->n);
 }

@@ -103,6 +103,10 @@ static bool is_private(const writer *w, const version *v, const output *o) {
            (o->alone || v->function->is_static);
 }
 
+static const char warnings_off[] = "#pragma GCC diagnostic push\n#pragma GCC diagnostic ignored \"-Wunused-variable\"\n"
+                                   "#pragma GCC diagnostic ignored \"-Wunused-but-set-variable\"\n";
+static const char warnings_on[] = "\n#pragma GCC diagnostic pop";
+
 static void write_versions(writer *w, const decl *d, const output *o, text *to) {
     size_t n = 0;
     for (size_t i = 0; i < w->a->versions.n; i++) {
@@ -110,11 +114,14 @@ static void write_versions(writer *w, const decl *d, const output *o, text *to) 
         if (!is_written(v) || v->function != d) continue;
         const char *s = write_function(w, v);
         if (n++ != 0) put(to, "\n\n");
+        else if (w->blocks) put(to, warnings_off); /* variables that only regions use */
         if ((v == w->a->root || list_has(&w->a->callees, d)) && behind_static(s) != NULL)
             s = behind_static(s);
         if (is_private(w, v, o) && !says_static(s, v->name)) put(to, "static ");
+        if (w->blocks && v != w->a->root) put(to, "__attribute__((unused)) "); /* where it is run in regions */
         put(to, s);
     }
+    if (n != 0 && w->blocks) put(to, warnings_on);
 }
 
 static bool is_weak(const decl *d) {
@@ -272,7 +279,7 @@ static void write_from_headers(writer *w, const file *by, const output *o, list 
             has_versions(w, d)) {
             put(to, "\n");
             declare_for(w, d, o, declared, to);
-            put(to, "__attribute__((unused)) ");
+            if (!w->blocks) put(to, "__attribute__((unused)) ");
             write_versions(w, d, o, to);
             note_defined(w, d, declared);
             put(to, "\n");

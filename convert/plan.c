@@ -4,44 +4,40 @@
  * analysis in reverse-mode automatic differentiation, 2005). What a loop's body computes of values that
  * the body does not change is computed again instead, if that is cheap. */
 #include <string.h>
-#include "convert/adjoint.h"
-#include "convert/known.h"
+#include "convert/planner.h"
 
-/* Elements [0, bound) of an array that were all assigned, and whose values nothing has asked for since: to
- * overwrite them again loses nothing. */
-typedef struct fresh {
-    const decl *array;
-    cell *cell;
-    const char *bound;
-} fresh;
-
-/* A loop that is being walked: its variable goes from 0, or what is no less, to below `bound`. */
-typedef struct range {
-    const cell *variable;
-    const char *bound;
-    struct range *outer;
-} range;
-
-typedef struct planner {
-    routine *r;
-    bool *used;   /* by number of the cell: its present value is needed */
-    size_t cells; /* numbers so far */
-    list numbered; /* the cells that have them */
-    bool marking; /* finds what is needed at all */
-    bool grown;   /* something is needed or kept that was not before */
-    list fresh;   /* struct fresh */
-    range *ranges;
-} planner;
-
+static void number_one(list *numbered, cell *c) {
+    if (c->number != 0) return;
+    push(numbered, c);
+    c->number = (unsigned)numbered->n;
+}
 static unsigned number_of(planner *p, cell *c) {
-    if (c->number == 0) {
-        c->number = (unsigned)++p->cells;
-        push(&p->numbered, c);
-    }
+    p->grown |= c->number == 0; /* what was known of all lacks it */
+    number_one(p->numbered, c);
     return c->number;
 }
+static bool has(const cell_flags *f, unsigned k) { return k < f->room && f->at[k]; }
+static void set(cell_flags *f, unsigned k, bool to) {
+    if (k >= f->room) {
+        const cell_flags before = *f;
+        f->room = 2 * (size_t)k + 64;
+        f->at = arena_get(f->room * sizeof *f->at);
+        if (before.room != 0) memcpy(f->at, before.at, before.room * sizeof *f->at);
+    }
+    f->at[k] = to;
+}
+static cell_flags copy_of(const planner *p, const cell_flags *f) {
+    cell_flags c = {NULL, 0};
+    for (unsigned k = 1; k <= p->numbered->n; k++)
+        if (has(f, k)) set(&c, k, true);
+    return c;
+}
+static void add(const planner *p, cell_flags *to, const cell_flags *more) {
+    for (unsigned k = 1; k <= p->numbered->n; k++)
+        if (has(more, k)) set(to, k, true);
+}
 
-static cell *variable_cell(const planner *p, const char *name) {
+cell *variable_cell(const planner *p, const char *name) {
     for (size_t i = 0; i < p->r->variables.n; i++) {
         const variable *const v = p->r->variables.at[i];
         if (same(v->name, name)) return v->cell;
@@ -55,7 +51,7 @@ static void use(planner *p, cell *c) {
     if (p->marking) {
         p->grown |= !c->needed;
         c->needed = true;
-    } else p->used[number_of(p, c)] = true;
+    } else set(&p->used, number_of(p, c), true);
     if (!p->marking)
         for (size_t i = 0; i < p->fresh.n; i++)
             if (((fresh *)p->fresh.at[i])->cell == c) ((fresh *)p->fresh.at[i])->cell = NULL;
@@ -82,8 +78,7 @@ static const decl *array_of(const planner *p, const node *n) {
     if (x == NULL || x->kind != NODE_NAME || x->decl->owner == NULL) return NULL;
     cell *const c = cell_at(p->r, x);
     if (x->type->kind == TYPE_POINTER &&
-        (c == NULL || c->addressed || !has_one_value(x->decl) ||
-         version_changes(p->r->v, c)))
+        (c == NULL || c->addressed || !has_one_value(x->decl) || version_changes(p->r->v, c)))
         return NULL;
     return x->decl;
 }
@@ -99,10 +94,14 @@ static bool is_fresh(const planner *p, const node *n) {
     return false;
 }
 
+static void use_address(planner *p, const node *n);
+
 /* All that the value of n is computed of. */
 static void use_value(planner *p, const node *n) {
     if (n == NULL || n->kind == NODE_SIZEOF) return;
     const char *const instead = p->r->instead[n->number];
+    const kept_call *const kept = p->r->results[n->number];
+    if (kept != NULL && !kept->partial) return;
     if (p->r->place[n->number] != NULL) {
         use_value(p, p->r->place[n->number]);
         return;
@@ -114,9 +113,19 @@ static void use_value(planner *p, const node *n) {
             return;
         }
     }
+    if (n->kind == NODE_UNARY && same(n->op, "&")) {
+        use_address(p, n->child[0]);
+        return;
+    }
     if (n->kind == NODE_NAME || n->kind == NODE_MEMBER || n->kind == NODE_INDEX ||
-        (n->kind == NODE_UNARY && same(n->op, "*")))
+        (n->kind == NODE_UNARY && same(n->op, "*"))) {
+        if (n->type != NULL &&
+            n->type->kind == TYPE_ARRAY) { /* the address of its first element */
+            use_address(p, n);
+            return;
+        }
         use(p, cell_at(p->r, n));
+    }
     for (size_t i = n->kind == NODE_CALL; i < n->children; i++) use_value(p, n->child[i]);
 }
 
@@ -182,17 +191,20 @@ static void use_partials(planner *p, const node *n) {
     }
     const node *arg[4];
     const size_t k = operands_of(n, arg);
+    const kept_call *const kept = r->results[n->number];
     for (size_t i = 0; i < k; i++) {
         if (!step_is_active(r, arg[i])) continue;
         use_partials(p, arg[i]);
+        if (kept != NULL && kept->partial) continue;
         const char *const s = partial_text(name, i);
         for (size_t j = 0; j < k; j++)
-            if (mentions_letter(s, (char)('a' + (int)j)) || mentions_letter(s, 'v'))
+            if (mentions_letter(s, (char)('a' + (int)j)) ||
+                (kept == NULL && mentions_letter(s, 'v')))
                 use_value(p, arg[j]);
     }
 }
 
-static bool is_local(const planner *p, const target *t) {
+bool is_local(const planner *p, const target *t) {
     const cell *const c = t->cell;
     if (c == NULL || c->addressed || t->type == NULL) return false;
     if (t->type->kind == TYPE_ARRAY || t->type->kind == TYPE_RECORD) return false;
@@ -204,18 +216,6 @@ static bool is_local(const planner *p, const target *t) {
 }
 
 static void walk(planner *p, list *steps);
-
-static bool *copy_used(const planner *p) {
-    bool *const c = arena_get((p->cells + 4096) * sizeof *c);
-    memcpy(c, p->used, (p->cells + 1) * sizeof *c);
-    return c;
-}
-static bool add_used(planner *p, const bool *more) {
-    bool grown = false;
-    for (size_t i = 0; i <= p->cells; i++)
-        if (more[i] && !p->used[i]) p->used[i] = grown = true;
-    return grown;
-}
 
 /* What a call asks for again, of the memory that it is led to: `like` is whose text it runs, `v` what is
  * known of this call. */
@@ -231,19 +231,42 @@ static void use_memory(planner *p, const version *like, const version *v, list *
     }
 }
 
-static bool step_changes(const planner *p, const step *s, cell *c);
-
 /* A call without variables is not turned round: it must not change what is asked for again. */
 static void check_plain(planner *p, const step *s) {
     if (p->marking || s->e == NULL) return;
-    for (size_t i = 0; i < p->numbered.n; i++) {
-        cell *const c = p->numbered.at[i];
-        if (!p->used[c->number] || !step_changes(p, s, c)) continue;
-        error_at(place_of(s->e),
-                 "'%s' cannot be turned round: it changes numbers that derivatives ask for again",
-                 source(s->e));
+    for (size_t i = 0; i < p->numbered->n; i++) {
+        cell *const c = p->numbered->at[i];
+        if (!has(&p->used, c->number) || !step_changes(p, s, c)) continue;
+        error_at(
+            place_of(s->e),
+            "'%s' cannot be turned round: it changes numbers that derivatives ask for again",
+            source(s->e));
         p->r->refused = true;
         return;
+    }
+}
+
+/* What is needed again of the memory that a call is led to: the function must keep it. `like` and `v` as above,
+ * and for what they call. */
+static void enter_memory(planner *p, routine *into, const version *like, const version *v,
+                         list *seen) {
+    if (v == NULL || like == NULL || list_has(seen, v)) return;
+    push(seen, (void *)v);
+    for (size_t i = 0; i < v->function->nodes; i++) {
+        enter_memory(p, into, like->called[i], v->called[i], seen);
+        if (v->of_node[i] == NULL || like->of_node[i] == NULL) continue;
+        cell *const c = real_cell(like->of_node[i]);
+        if (!has(&p->used, number_of(p, real_cell(v->of_node[i]))) ||
+            !has(&into->outside, c->number) || has(&into->entered, c->number))
+            continue;
+        set(&into->entered, c->number, true);
+        p->grown = true;
+    }
+}
+static void enter(planner *p, const version *like, const version *v) {
+    for (size_t i = 0; i < p->routines->n; i++) {
+        routine *const r = p->routines->at[i];
+        if (r->v == like) enter_memory(p, r, like, v, &(list){NULL, 0, 0});
     }
 }
 
@@ -267,7 +290,7 @@ static void walk_assign(planner *p, step *s) {
     if (p->marking) return;
     const unsigned k = number_of(p, real_cell(c));
     const bool whole = s->to.type != NULL && s->to.type->kind == TYPE_RECORD; /* all fields */
-    if (whole || (p->used[k] && !s->again && !is_fresh(p, s->to.n))) {
+    if (whole || (has(&p->used, k) && !s->again && !is_fresh(p, s->to.n))) {
         p->grown |= !s->push;
         s->push = true;
         /* where it is kept has to be found again */
@@ -278,8 +301,8 @@ static void walk_assign(planner *p, step *s) {
         }
     }
     if (is_local(p, &s->to))
-        p->used[k] =
-            s->undo != NULL && s->push; /* what is undone is undone from the new value */
+        set(&p->used, k,
+            s->undo != NULL && s->push); /* what is undone is undone from the new value */
 }
 
 /* Made of numbers and local variables that the function never changes. */
@@ -324,7 +347,7 @@ static void note_fresh(planner *p, const step *s) {
         /* what the loop itself asks for, of this array, it may ask for behind the assignment */
         list one = {NULL, 0, 0};
         planner probe = *p;
-        probe.used = arena_get((p->cells + 4096) * sizeof(bool));
+        probe.used = (cell_flags){NULL, 0};
         probe.fresh = one;
         for (size_t k = 0; k < s->body.n; k++) {
             list single = {&((void **)s->body.at)[k], 1, 1};
@@ -333,8 +356,8 @@ static void note_fresh(planner *p, const step *s) {
             walk(&probe, &single);
             t->push = push_before;
         }
-        p->cells = probe.cells, p->numbered = probe.numbered;
-        if (probe.used[number_of(p, real_cell(b->to.cell))]) continue;
+        p->grown |= probe.grown;
+        if (has(&probe.used, number_of(p, real_cell(b->to.cell)))) continue;
         fresh *const f = arena_get(sizeof *f);
         *f = (fresh){d, real_cell(b->to.cell), print(p->r, s->bound)};
         push(&p->fresh, f);
@@ -363,11 +386,12 @@ static void walk_loop(planner *p, step *s) {
     const size_t fresh_before = p->fresh.n;
     size_t turns = 0;
     for (bool again = true; again || turns < 2; turns++) {
-        bool *const before = copy_used(p);
+        const cell_flags before = copy_of(p, &p->used);
         walk(p, &s->body);
         again = false;
-        for (size_t i = 0; i <= p->cells; i++) again |= p->used[i] && !before[i];
-        (void)add_used(p, before);
+        for (unsigned k = 1; k <= p->numbered->n; k++)
+            again |= has(&p->used, k) && !has(&before, k);
+        add(p, &p->used, &before);
     }
     p->fresh.n = fresh_before; /* it may not have turned at all */
 }
@@ -385,6 +409,7 @@ static void walk(planner *p, list *steps) {
                 if (g->name != NULL) use(p, variable_cell(p, g->name));
                 else use_value(p, g->n);
             }
+            if (!p->marking) enter(p, s->callee, p->r->v->called[s->call->number]);
             use_memory(p, s->callee, p->r->v->called[s->call->number], &(list){NULL, 0, 0});
             if (s->to.name != NULL) walk_assign(p, s);
             break;
@@ -395,7 +420,7 @@ static void walk(planner *p, list *steps) {
             break;
         case STEP_CLEAR:
             if (!p->marking && s->to.cell != NULL)
-                s->push |= p->used[number_of(p, real_cell(s->to.cell))] ||
+                s->push |= has(&p->used, number_of(p, real_cell(s->to.cell))) ||
                            leaf_type(s->to.type)->kind == TYPE_RECORD;
             if (s->to.type->kind == TYPE_RECORD) s->push = true;
             break;
@@ -404,29 +429,29 @@ static void walk(planner *p, list *steps) {
             if (s->e != NULL) use_value(p, s->e);
             use_value(p, s->call->child[3]);
             if (!p->marking && s->to.cell != NULL)
-                s->push |= p->used[number_of(p, real_cell(s->to.cell))];
+                s->push |= has(&p->used, number_of(p, real_cell(s->to.cell)));
             break;
         case STEP_IF: {
             if (p->marking) {
                 walk(p, &s->body), walk(p, &s->other);
                 break;
             }
-            bool *const before = copy_used(p);
+            const cell_flags before = copy_of(p, &p->used);
             const size_t fresh_before = p->fresh.n;
             walk(p, &s->body);
             p->fresh.n = fresh_before;
-            bool *const after = copy_used(p);
-            memcpy(p->used, before, (p->cells + 1) * sizeof *before);
+            const cell_flags after = p->used;
+            p->used = before;
             walk(p, &s->other);
             p->fresh.n = fresh_before;
-            (void)add_used(p, after);
+            add(p, &p->used, &after);
             break;
         }
         case STEP_COUNTED:
             use_value(p, s->from), use_value(p, s->bound);
             if (s->everywhere && !p->marking) {
                 const unsigned k = number_of(p, real_cell(s->to.cell));
-                s->push |= p->used[k];
+                s->push |= has(&p->used, k);
             }
             walk_counted(p, s);
             break;
@@ -437,253 +462,129 @@ static void walk(planner *p, list *steps) {
     }
 }
 
-/* ---- what is computed again -------------------------------------------------------------- */
-
-/* Is c a field, which is overwritten with a structure as a whole? */
-static bool is_part(const type *t, const cell *c) {
-    while (t != NULL && t->kind == TYPE_ARRAY) t = t->of;
-    return t != NULL && t->kind == TYPE_RECORD && c->declared != NULL &&
-           c->declared->kind == DECL_FIELD;
-}
-
-static size_t assignments(const list *steps, const cell *c) {
-    size_t n = 0;
-    for (size_t i = 0; i < steps->n; i++) {
-        const step *const s = steps->at[i];
-        if ((s->to.cell != NULL && real_cell(s->to.cell) == c) || is_part(s->to.type, c)) n++;
-        n += assignments(&s->body, c) + assignments(&s->other, c);
-    }
-    return n;
-}
-
-static size_t mentions_in(planner *p, const node *n, const cell *c) {
-    if (n == NULL) return 0;
-    const char *const instead = p->r->instead[n->number];
-    cell *const own = instead != NULL ? variable_cell(p, instead) : NULL;
-    if (own != NULL) return real_cell(own) == c;
-    size_t k = n->kind == NODE_NAME && cell_at(p->r, n) == c;
-    for (size_t i = 0; i < n->children; i++) k += mentions_in(p, n->child[i], c);
-    return k;
-}
-static size_t mentions(planner *p, const list *steps, const cell *c) {
-    size_t n = 0;
-    for (size_t i = 0; i < steps->n; i++) {
-        const step *const s = steps->at[i];
-        n += mentions_in(p, s->e, c) + mentions_in(p, s->from, c) +
-             mentions_in(p, s->bound, c) + mentions_in(p, s->to.n, c);
-        for (size_t k = 0; k < s->args.n; k++) {
-            const argument *const g = s->args.at[k];
-            if (g->name != NULL)
-                n += variable_cell(p, g->name) != NULL &&
-                     real_cell(variable_cell(p, g->name)) == c;
-            else n += mentions_in(p, g->n, c);
-        }
-        n += mentions(p, &s->body, c) + mentions(p, &s->other, c);
-    }
-    return n;
-}
-
-static bool is_cheap(const node *n) {
-    if (n == NULL) return true;
-    if (n->kind == NODE_CALL) {
-        const node *const f = bare(n->child[0]);
-        return f->kind == NODE_NAME &&
-               (same(f->decl->name, "fabs") || same(f->decl->name, "sqrt"));
-    }
-    for (size_t i = 0; i < n->children; i++)
-        if (!is_cheap(n->child[i])) return false;
-    return true;
-}
-
-static bool changes_in(const version *v, const node *n, cell *c, list *seen);
-/* May a call of this version change c? */
-static bool changes(const version *v, cell *c, list *seen) {
-    if (list_has(seen, v)) return false;
-    push(seen, (void *)v);
-    return changes_in(v, v->function->body, c, seen);
-}
-/* May this call change c: memcpy and the like what their pointers lead to? */
-static bool call_changes(const version *v, const node *n, cell *c, list *seen) {
-    const version *const w = v->called[n->number];
-    if (w != NULL) return changes(w, c, seen);
-    const node *const f = bare(n->child[0]);
-    const known_kind k = f->kind == NODE_NAME && f->decl->kind == DECL_FUNCTION
-                             ? known_function(f->decl->name, NULL)->kind
-                             : KNOWN_NOTHING;
-    if (k == KNOWN_PRINT && f->decl->name[0] != 's') return false;
-    const size_t end = k == KNOWN_COPY || k == KNOWN_FILL ? 2 : n->children;
-    for (size_t i = 1; i < end; i++) {
-        const node *x = n->child[i];
-        while (x->kind == NODE_CAST || x->kind == NODE_PAREN) x = x->child[0];
-        cell *const a = node_cell(v, x);
-        if (x->type == NULL || x->type->kind == TYPE_REAL || x->type->kind == TYPE_WHOLE)
-            continue;
-        if (is_part(leaf_type(x->type), c)) return true;
-        if (a != NULL && ((a->target != NULL && real_cell(a->target) == c) || a == c))
-            return true;
-    }
-    return false;
-}
-static bool changes_in(const version *v, const node *n, cell *c, list *seen) {
-    if (n == NULL) return false;
-    const bool counts = n->kind == NODE_UNARY && (same(n->op, "++") || same(n->op, "--"));
-    if ((n->kind == NODE_ASSIGN || counts) &&
-        (node_cell(v, n->child[0]) == c || is_part(n->child[0]->type, c)))
-        return true;
-    if (n->kind == NODE_CALL && call_changes(v, n, c, seen)) return true;
-    for (size_t i = 0; i < n->children; i++)
-        if (changes_in(v, n->child[i], c, seen)) return true;
-    for (size_t i = 0; i < n->decls.n; i++) {
-        const decl *const d = n->decls.at[i];
-        if (d->init != NULL && changes_in(v, d->init, c, seen)) return true;
-    }
-    return false;
-}
-bool version_changes(const version *v, cell *c) {
-    list seen = {NULL, 0, 0};
-    return changes(v, real_cell(c), &seen);
-}
-
-/* May a call in n, which is run as it stands, change c? What has a name here is run by steps of its own. */
-static bool plain_changes(const planner *p, const node *n, const node *top, cell *c) {
-    if (n == NULL || (n != top && p->r->instead[n->number] != NULL)) return false;
-    list seen = {NULL, 0, 0};
-    if (n->kind == NODE_CALL && !is_free(n) && call_changes(p->r->v, n, c, &seen)) return true;
-    for (size_t i = 0; i < n->children; i++)
-        if (plain_changes(p, n->child[i], top, c)) return true;
-    return false;
-}
-
-/* By a call that is no step of its own. */
-static bool step_changes(const planner *p, const step *s, cell *c) {
-    if (s->e == NULL || s->text != NULL) return false;
-    const char *const name = p->r->instead[s->e->number];
-    const bool own = s->kind == STEP_PLAIN ||
-                     (name != NULL && s->to.name != NULL && same(name, s->to.name));
-    return plain_changes(p, s->e, own ? s->e : NULL, c);
-}
-
-static bool changed_by_calls(const planner *p, const list *steps, cell *c) {
-    for (size_t i = 0; i < steps->n; i++) {
-        const step *const s = steps->at[i];
-        list seen = {NULL, 0, 0};
-        if (s->kind == STEP_CALL && call_changes(p->r->v, s->call, c, &seen)) return true;
-        if (s->kind == STEP_COPY && s->to.cell != NULL && real_cell(s->to.cell) == c)
-            return true;
-        if ((s->kind == STEP_PLAIN || s->kind == STEP_ASSIGN) && step_changes(p, s, c))
-            return true;
-        if (changed_by_calls(p, &s->body, c) || changed_by_calls(p, &s->other, c)) return true;
-    }
-    return false;
-}
-
-/* Is all that n is computed of left alone by the body, or computed again in it? */
-static bool is_unchanged(planner *p, const node *n, const list *body, const list *again) {
-    if (n == NULL || n->kind == NODE_SIZEOF) return true;
-    const char *const instead = p->r->instead[n->number];
-    cell *c = instead != NULL ? variable_cell(p, instead) : NULL;
-    if (c == NULL && (n->kind == NODE_NAME || n->kind == NODE_MEMBER || n->kind == NODE_INDEX ||
-                      (n->kind == NODE_UNARY && same(n->op, "*"))))
-        c = cell_at(p->r, n);
-    if (c != NULL) {
+/* The memory that a cell is, or leads to. */
+static void add_outside(list *numbered, cell_flags *to, cell *c) {
+    for (; c != NULL; c = c->target) {
         c = real_cell(c);
-        if (!list_has(again, c) && (assignments(body, c) != 0 || changed_by_calls(p, body, c)))
-            return false;
-        if (instead != NULL) return true;
-    }
-    for (size_t i = n->kind == NODE_CALL; i < n->children; i++)
-        if (!is_unchanged(p, n->child[i], body, again)) return false;
-    return true;
-}
-
-static void again_in(planner *p, list *body, const list *whole) {
-    list again = {NULL, 0, 0};
-    for (size_t i = 0; i < body->n; i++) {
-        step *const s = body->at[i];
-        again_in(p, &s->body, whole);
-        again_in(p, &s->other, whole);
-        if (s->kind != STEP_ASSIGN || s->text != NULL || s->add != 0 || s->e == NULL ||
-            !is_local(p, &s->to))
-            continue;
-        cell *const c = real_cell(s->to.cell);
-        if (s->to.type->kind != TYPE_REAL && s->to.type->kind != TYPE_WHOLE) continue;
-        if (!c->needed || !is_cheap(s->e) || assignments(whole, c) != 1) continue;
-        if (mentions(p, whole, c) != mentions(p, body, c)) continue;
-        const list earlier = {body->at, i, i}; /* the value of the turn before is asked for there */
-        if (mentions(p, &earlier, c) != 0) continue;
-        if (!is_unchanged(p, s->e, body, &again)) continue;
-        s->again = true;
-        push(&again, c);
+        number_one(numbered, c);
+        if (has(to, c->number)) return;
+        set(to, c->number, true);
     }
 }
 
-static void all_again(planner *p, list *steps, const list *whole) {
-    for (size_t i = 0; i < steps->n; i++) {
-        step *const s = steps->at[i];
-        if (s->kind == STEP_COUNTED || s->kind == STEP_LOOP) again_in(p, &s->body, whole);
-        else all_again(p, &s->body, whole), all_again(p, &s->other, whole);
+/* What others than the function reach: memory that parameters, fields, globals and statics lead to. What only
+ * the function itself has is new for each call. */
+static void find_outside(routine *r, list *numbered) {
+    const program *const all = r->a->program;
+    for (size_t i = 0; i < r->v->function->parameters.n; i++) {
+        const decl *const d = r->v->function->parameters.at[i];
+        cell *const c = r->v->of_decl[d->index];
+        if (c != NULL) add_outside(numbered, &r->outside, real_cell(c)->target);
+    }
+    if (r->v->result != NULL)
+        add_outside(numbered, &r->outside, real_cell(r->v->result)->target);
+    for (size_t i = 0; i < r->v->function->locals.n; i++) {
+        const decl *const d = r->v->function->locals.at[i];
+        if (d->is_static) add_outside(numbered, &r->outside, r->v->of_decl[d->index]);
+    }
+    for (size_t i = 0; i < all->globals.n; i++)
+        add_outside(numbered, &r->outside, r->a->of_decl[((decl *)all->globals.at[i])->number]);
+    for (size_t i = 0; i < all->records.n; i++) {
+        const record *const of = all->records.at[i];
+        for (size_t k = 0; k < of->fields.n; k++)
+            add_outside(numbered, &r->outside,
+                        r->a->of_decl[((decl *)of->fields.at[k])->number]);
     }
 }
 
-/* Before the first step: what is needed of the memory that others hand in, and of local variables, may
- * have been used. */
-static void set_used(planner *p, bool memory, bool locals) {
+/* Before the first step: what the callers need again; and what is remembered from call to call. */
+static void set_used(planner *p) {
     const routine *const r = p->r;
-    memset(p->used, 0, (p->cells + 1) * sizeof *p->used);
+    p->used = (cell_flags){NULL, 0};
     p->fresh.n = 0;
-    for (size_t i = 0; memory && i < r->v->function->nodes; i++) {
-        cell *const c = r->v->of_node[i] != NULL ? real_cell(r->v->of_node[i]) : NULL;
-        if (c != NULL && c->needed) p->used[number_of(p, c)] = true;
+    cell_flags may = copy_of(p, &r->entered);
+    for (size_t i = 0; i < r->v->function->locals.n; i++) {
+        const decl *const d = r->v->function->locals.at[i];
+        if (d->is_static) add_outside(p->numbered, &may, r->v->of_decl[d->index]);
     }
-    for (size_t i = 0; i < r->variables.n; i++) {
-        cell *const c = ((variable *)r->variables.at[i])->cell;
-        if (c != NULL && !real_cell(c)->addressed)
-            p->used[number_of(p, real_cell(c))] = locals && real_cell(c)->needed;
-    }
-    const list *const globals = &r->a->program->globals;
-    for (size_t i = 0; i < globals->n; i++) {
-        cell *const c = r->a->of_decl[((decl *)globals->at[i])->number];
-        if (c != NULL && real_cell(c)->needed) p->used[number_of(p, real_cell(c))] = memory;
+    for (unsigned k = 1; k <= p->numbered->n; k++)
+        if (has(&may, k)) set(&p->used, k, ((cell *)p->numbered->at[k - 1])->needed);
+}
+
+/* Before a piece, where nobody knows which pieces were run: whatever is needed. */
+static void set_all_used(planner *p) {
+    p->used = (cell_flags){NULL, 0};
+    p->fresh.n = 0;
+    for (size_t i = 0; i < p->numbered->n; i++) {
+        cell *const c = p->numbered->at[i];
+        set(&p->used, c->number, c->needed);
     }
 }
 
-bool mark_needed(routine *r) {
-    planner p = {.r = r, .marking = true};
-    for (size_t i = 0; i < r->stretches.n; i++)
-        walk(&p, &((stretch *)r->stretches.at[i])->steps);
-    return p.grown;
+/* Before a piece that is run once: what may be needed behind any of those before. */
+static void walk_all(planner *p) {
+    cell_flags seen = copy_of(p, &p->used);
+    for (size_t i = 0; i < p->r->stretches.n; i++) {
+        stretch *const s = p->r->stretches.at[i];
+        if (p->r->jumps && !p->marking) {
+            p->used = copy_of(p, &seen);
+            p->fresh.n = 0;
+            if (s->repeated) set_all_used(p);
+        }
+        walk(p, &s->steps);
+        if (p->r->jumps && !p->marking) add(p, &seen, &p->used);
+    }
 }
 
-bool plan(routine *r, bool root) {
-    planner p = {.r = r, .used = arena_get((r->a->cells + r->own + 4096) * sizeof(bool))};
+/* One routine: true, if it finds more than before. */
+static bool plan_routine(const list *routines, list *numbered, routine *r) {
+    planner p = {.r = r, .routines = routines, .numbered = numbered};
     list whole = {NULL, 0, 0};
     for (size_t i = 0; i < r->stretches.n; i++) {
         const stretch *const s = r->stretches.at[i];
         for (size_t k = 0; k < s->steps.n; k++) push(&whole, s->steps.at[k]);
     }
-    all_again(&p, &whole, &whole);
-    for (bool more = true; more;) {
-        const bool before = p.grown;
+    for (size_t i = 0; i < r->stretches.n; i++)
+        all_again(&p, &((stretch *)r->stretches.at[i])->steps, &whole, false);
+    bool found = false;
+    do {
+        found |= p.grown;
         p.grown = false;
         p.marking = true;
-        for (size_t i = 0; i < r->stretches.n; i++)
-            walk(&p, &((stretch *)r->stretches.at[i])->steps);
+        walk_all(&p);
         p.marking = false;
-        if (r->jumps) {
-            /* whatever is needed may have been used before a piece is run */
-            for (size_t i = 0; i < r->stretches.n; i++) {
-                set_used(&p, true, true);
-                walk(&p, &((stretch *)r->stretches.at[i])->steps);
-            }
-        } else {
-            set_used(&p, !root, false);
-            for (size_t i = 0; i < r->stretches.n; i++)
-                walk(&p, &((stretch *)r->stretches.at[i])->steps);
+        set_used(&p);
+        walk_all(&p);
+    } while (p.grown);
+    return found;
+}
+
+void plan(const list *routines) {
+    list numbered = {NULL, 0, 0};
+    for (size_t i = 0; i < routines->n; i++) {
+        routine *const r = routines->at[i];
+        find_outside(r, &numbered);
+        for (size_t k = 0; k < r->variables.n; k++) {
+            cell *const c = ((variable *)r->variables.at[k])->cell;
+            if (c != NULL) number_one(&numbered, real_cell(c));
         }
-        more = p.grown;
-        p.grown |= before;
+        for (size_t k = 0; k < r->v->function->nodes; k++)
+            if (r->v->of_node[k] != NULL) number_one(&numbered, real_cell(r->v->of_node[k]));
     }
-    /* cells are shared by functions: others number them anew */
-    for (size_t i = 0; i < p.numbered.n; i++) ((cell *)p.numbered.at[i])->number = 0;
-    return p.grown;
+    for (bool more = true; more;) {
+        more = false;
+        for (size_t i = 0; i < routines->n; i++) {
+            planner p = {.r = routines->at[i],
+                         .routines = routines,
+                         .numbered = &numbered,
+                         .marking = true};
+            walk_all(&p);
+            more |= p.grown;
+        }
+    }
+    for (bool more = true; more;) {
+        more = false;
+        for (size_t i = 0; i < routines->n; i++)
+            more |= plan_routine(routines, &numbered, routines->at[i]);
+    }
 }

@@ -160,8 +160,11 @@ void refuse_uses(analysis *a) {
                 "structure '%s' holds variables and is defined in a function: define it before that",
                 r->tagged ? r->name : "(no name)");
         else if (r->is_union)
-            error_at(place_in(r->definition->file, r->definition->begin),
-                     "a field of union '%s' depends on the inputs: write a structure", r->name);
+            error_at(
+                place_in(r->definition->file, r->definition->begin),
+                "a field of union '%s' depends on the inputs: write a structure, or say --accept-integers if "
+                "its bits are meant and the derivative through them is to be 0",
+                r->name);
         else if (r->of_system)
             error_at(r->name, "a structure of the system would have to hold variables");
     }

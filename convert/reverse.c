@@ -129,9 +129,14 @@ static bool is_needed_by(const routine *r, const node *n, const char *letter) {
     return false;
 }
 
+static bool has_kept_partial(const routine *r, const node *n) {
+    return r->results[n->number] != NULL && r->results[n->number]->partial;
+}
+
 static void name_values(reversal *x, const node *n) {
     const routine *const r = x->r;
-    if (!step_is_active(r, n) || is_leaf(r, n)) return;
+    if (!step_is_active(r, n)) return;
+    if (is_leaf(r, n) && r->results[n->number] == NULL) return;
     if (n->kind == NODE_PAREN || n->kind == NODE_CAST) {
         name_values(x, n->child[0]);
         return;
@@ -145,6 +150,7 @@ static void name_values(reversal *x, const node *n) {
     const node *arg[4];
     const size_t k = operands_of(n, arg);
     for (size_t i = 0; i < k; i++) name_values(x, arg[i]);
+    if (has_kept_partial(r, n)) return;
     for (size_t i = 0; name != NULL && i < k; i++)
         if (is_needed_by(r, n, letters[i])) name_value(x, arg[i]);
     if (name != NULL && is_needed_by(r, n, "v")) name_value(x, n);
@@ -248,7 +254,8 @@ static void go_back(reversal *x, const node *n, const char *seed) {
     if (active > 1) seed = named_seed(x, seed);
     for (size_t i = 0; i < k; i++) {
         if (!step_is_active(r, arg[i])) continue;
-        const char *const special = special_partial(name, i, arg);
+        const char *const special =
+            has_kept_partial(r, n) ? r->results[n->number]->kept : special_partial(name, i, arg);
         const char *const p = special != NULL ? special : partial_text(name, i);
         const char *next;
         if (same(p, "0")) continue;
@@ -269,10 +276,80 @@ static void go_back(reversal *x, const node *n, const char *seed) {
     }
 }
 
+/* ---- results that are kept --------------------------------------------------------------- */
+
+/* Is it worth while to keep it? Roots and absolute values are computed as fast. */
+static bool is_dear(const routine *r, const node *n, bool *partial) {
+    if (n->kind != NODE_CALL || n->type == NULL || n->type->kind != TYPE_REAL ||
+        n->type->bits != 64 || !step_is_active(r, n))
+        return false;
+    const char *const name = operation_of(r, n);
+    const node *arg[4];
+    const size_t k = operands_of(n, arg);
+    if (name == NULL || same(name, "sqrt") || same(name, "fabs")) return false;
+    bool of_value = false;
+    for (size_t i = 0; i < k; i++)
+        if (step_is_active(r, arg[i]))
+            of_value |= special_partial(name, i, arg) == NULL && mentions(partial_text(name, i), "v");
+    *partial = k == 1 && !of_value && strchr(partial_text(name, 0), '(') != NULL;
+    return of_value || *partial;
+}
+
+/* Those of an expression that are computed whatever its conditions say. */
+static void add_results(routine *r, step *s, const node *n) {
+    if (n == NULL || r->instead[n->number] != NULL || n->kind == NODE_CHOICE ||
+        n->kind == NODE_SIZEOF || n->by_macro ||
+        (n->kind == NODE_BINARY && (same(n->op, "&&") || same(n->op, "||") || same(n->op, ","))))
+        return;
+    for (size_t i = n->kind == NODE_CALL; i < n->children; i++) add_results(r, s, n->child[i]);
+    bool partial = false;
+    if (!is_dear(r, n, &partial)) return;
+    kept_call *const x = arena_get(sizeof *x);
+    *x = (kept_call){.call = n, .partial = partial};
+    r->results[n->number] = x;
+    push(&s->results, x);
+}
+static void results_of(routine *r, const list *steps) {
+    for (size_t i = 0; i < steps->n; i++) {
+        step *const s = steps->at[i];
+        const bool active = s->to.type != NULL && s->to.type->kind == TYPE_REAL &&
+                            s->to.cell != NULL && is_variable(s->to.cell);
+        if (s->kind == STEP_ASSIGN && active && s->text == NULL && s->e != NULL) {
+            /* what gets its name here has none yet */
+            const char **const instead = &r->instead[s->e->number], *const name = *instead;
+            const bool own = name != NULL && s->to.name != NULL && same(name, s->to.name);
+            if (own) *instead = NULL;
+            add_results(r, s, s->e);
+            *instead = name;
+        }
+        results_of(r, &s->body);
+        results_of(r, &s->other);
+    }
+}
+void find_results(routine *r) {
+    for (size_t i = 0; i < r->stretches.n; i++)
+        results_of(r, &((stretch *)r->stretches.at[i])->steps);
+}
+
+const char *partial_of_result(const routine *r, const kept_call *x) {
+    const reversal none = {.r = (routine *)r};
+    const node *arg[4];
+    const size_t k = operands_of(x->call, arg);
+    return filled(&none, partial_text(operation_of(r, x->call), 0), x->call, arg, k);
+}
+
 void put_adjoint(routine *r, const step *s, text *to, const char *indent) {
     reversal x = {.r = r, .to = to, .indent = indent};
     const char *const b = shadow_target(r, &s->to);
     const bool active = s->text == NULL && s->e != NULL && step_is_active(r, s->e);
+    for (size_t i = 0; active && i < s->results.n; i++) {
+        const kept_call *const k = s->results.at[i];
+        if (k->partial) continue;
+        const char *const name = format("wgc_v%u", ++x.names);
+        putf(to, "%sconst double %s = %s;\n", indent, name, k->kept);
+        r->instead[k->call->number] = name;
+        push(&x.named, (void *)k->call);
+    }
     if (active) name_values(&x, s->e);
     /* by a name: what is assigned to may be an operand, too, as in x += x * y */
     if (active) putf(to, "%sconst double wgc_b = %s;\n", indent, b);

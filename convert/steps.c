@@ -12,12 +12,20 @@ step *add_step(builder *b, step_kind kind) {
     push(b->to, s);
     return s;
 }
+static bool has_goto(const node *n) {
+    if (n == NULL || n->kind == NODE_GOTO) return n != NULL;
+    for (size_t i = 0; i < n->children; i++)
+        if (has_goto(n->child[i])) return true;
+    return false;
+}
+
 routine *steps_of(analysis *a, version *v) {
     routine *const r = arena_get(sizeof *r);
     const decl *const f = v->function;
     r->a = a, r->v = v;
     r->names = table_new();
     r->place = arena_get(2 * (f->nodes + 1) * sizeof *r->place);
+    r->results = arena_get(2 * (f->nodes + 1) * sizeof *r->results);
     r->instead = arena_get(2 * (f->nodes + 1) * sizeof *r->instead);
     for (size_t i = 0; i < f->parameters.n; i++) {
         const decl *const p = f->parameters.at[i];
@@ -51,6 +59,7 @@ routine *steps_of(analysis *a, version *v) {
         r->refused = true;
     }
     for (size_t i = 0; i < n - last; i++) r->jumps |= jumps(body->child[i]);
+    if (has_goto(body)) open_loop(r);
     for (size_t i = 0; i < n - last; i++) make_jumps(r, body->child[i], NULL);
     if (last) flow_return(r, body->child[n - 1]);
     unsigned k = 0;

@@ -31,6 +31,23 @@ typedef struct target {
     const char *shadow; /* of an element that has a name: w[0] */
 } target;
 
+/* Memory that the way there writes and the way back reads: of a function, of each turn of a loop, of a piece. */
+typedef struct extent {
+    const char *name; /* of the pointer to it */
+    const char *type; /* struct .. */
+    text fields;
+    unsigned n; /* fields */
+    bool dynamic; /* more goes on the stack before it is done with */
+} extent;
+
+/* A call of math.h that the way back does not run again: its value is kept, or its partial derivative, where
+ * that is a call itself. */
+typedef struct kept_call {
+    const node *call;
+    bool partial;
+    const char *kept;
+} kept_call;
+
 typedef struct step step;
 struct step {
     step_kind kind;
@@ -54,6 +71,12 @@ struct step {
     const char
         *undo;  /* instead: what is taken from a whole number to have the old one, as in i++ */
     bool again; /* computed again, backwards */
+    list results; /* struct kept_call: the inner ones first */
+    /* where it is kept: what is overwritten, and its shadow; which way an if went; how often a loop turned; the
+     * extent of a function that is called */
+    const char *kept, *kept_shadow, *noted, *lent;
+    extent *turn;       /* of each turn of a loop; NULL: in that around the loop */
+    const char *turned; /* of which turn, where memory for all of them is obtained at once */
 };
 
 /* What is passed: an expression, or a name, with its shadow. */
@@ -64,11 +87,16 @@ typedef struct argument {
     bool holds;
 } argument;
 
-/* A part of the code that jumps: text, or a piece. */
+/* A part of the code that jumps: text, or a piece. Pieces within loops are run any number of times, in any order;
+ * others once at most, in theirs. */
 typedef struct stretch {
     const char *text; /* NULL: a piece */
     list steps;
-    unsigned number; /* of the piece, from 1 on */
+    bool opens;        /* behind it stand pieces that are run many times */
+    bool repeated;     /* one of these */
+    unsigned number;   /* of the piece, from 1 on */
+    const char *noted; /* was it run? */
+    extent *turn;      /* of each run, where there are many */
 } stretch;
 
 /* A local variable of the functions that are written. */
@@ -82,6 +110,18 @@ typedef struct variable {
     bool again;  /* computed again where it is needed */
 } variable;
 
+/* Cells by number, from 1 on: one bit of knowledge for each. */
+typedef struct cell_flags {
+    bool *at;
+    size_t room;
+} cell_flags;
+
+/* A variable whose last value goes over to the way back. */
+typedef struct saved {
+    const variable *of;
+    const char *kept, *kept_shadow;
+} saved;
+
 typedef struct routine {
     analysis *a;
     version *v;
@@ -90,9 +130,19 @@ typedef struct routine {
     const char **instead; /* by number of a node: the name of its result */
     const node *
         *place;   /* by number of a node: the place whose value it is, where that is its name */
+    const kept_call **results; /* by number of a node */
     table *names; /* of local variables, by number of the decl */
     bool jumps;
-    unsigned own; /* names of our own so far */
+    unsigned loops;  /* around what is looked at, in code that jumps */
+    const list *all; /* routines, of which this is one */
+    list saved;      /* struct saved */
+    extent frame;
+    bool laid_out, is_being_laid_out;
+    bool lends;   /* the caller has its frame: it takes nothing of the stack */
+    bool shadows; /* the way there takes shadows, too */
+    cell_flags outside; /* what others than the function reach, too */
+    cell_flags entered; /* what of it is needed when it is called, for what was before */
+    unsigned own;       /* names of our own so far */
     bool refused;
 } routine;
 
@@ -105,6 +155,7 @@ bool node_holds(const routine *r, const node *n);
 cell *cell_at(const routine *r, const node *n);
 const char *print(const routine *r, const node *n);        /* as C, with names for results */
 const char *print_shadow(const routine *r, const node *n); /* of a place or pointer */
+const char *shadow_name(const routine *r, const char *name); /* of a variable, by its name */
 const char *print_target(const routine *r, const target *t);
 const char *shadow_target(const routine *r, const target *t);
 

@@ -33,6 +33,7 @@ typedef struct mode {
 } mode;
 static const mode modes[] = {{"tape", "", true, false},
                              {"generic", "--to generic", true, true},
+                             {"blocks", "--to blocks", true, false},
                              {"adjoint", "--to adjoint", false, false}};
 enum { MODES = sizeof modes / sizeof *modes };
 
@@ -42,7 +43,10 @@ static char scratch[SCRATCH_BYTES], here[1024];
  * with may not give back what it obtains at its start. */
 static inline int open_scratch(void **state) {
     (void)state;
-    return wg_status_text(WG_OK) == NULL || getcwd(here, sizeof here) == NULL || scratch_make(scratch) != 0 ? -1 : 0;
+    return wg_status_text(WG_OK) == NULL || getcwd(here, sizeof here) == NULL ||
+                   scratch_make(scratch) != 0
+               ? -1
+               : 0;
 }
 static inline int close_scratch(void **state) {
     (void)state;
@@ -176,8 +180,10 @@ static inline void put_rows(FILE *to, const char *function, size_t n, const char
 /* The statement that gives the derivatives of a recording, with arguments that are called `data`. */
 static inline void put_recorded(FILE *to, const mode *how, const char *function, size_t n,
                                 const char *x, size_t m) {
-    fprintf(to, "    return %s(%s_wg_callback", how->three_types ? "wgt_of_three_types" : "wgt_derivatives", function);
-    if (how->three_types) fprintf(to, "_real, %s_wg_callback_double, %s_wg_callback_dual", function, function);
+    fprintf(to, "    return %s(%s_wg_callback",
+            how->three_types ? "wgt_of_three_types" : "wgt_derivatives", function);
+    if (how->three_types)
+        fprintf(to, "_real, %s_wg_callback_double, %s_wg_callback_dual", function, function);
     fprintf(to, ", &data, %zu, %s, %zu, y, jacobian, reverse, forward);\n}\n", n, x, m);
 }
 

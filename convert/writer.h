@@ -15,6 +15,9 @@ typedef struct writer {
     bool generic;     /* for three types */
     bool bytes; /* sizes of numbers are those of variables: in what asks for memory of them */
     list typedefs; /* decl: those of which there has to be one with variables */
+    bool blocks;   /* regions become statements of their inputs */
+    unsigned names; /* of regions so far */
+    struct region *region; /* that is written: numbers are its own */
 } writer;
 
 /* An operand of a recorded operation, and what it adds to the statement. */

@@ -13,6 +13,7 @@
 #include <wengert/statement.h>
 #include <wengert/scalar.h>
 #include <wengert/operation.h>
+#include <wengert/given.h>
 #include <wengert/array.h>
 #include <wengert/drivers.h>
 #include <wengert/sparsity.h>
@@ -29,10 +30,12 @@
 #include <wengert/solve.h>
 #include <wengert/spectral.h>
 #include <wengert/statistics.h>
+#include <wengert/batch.h>
 #include <wengert/blas.h>
 #include <wengert/operand.h>
 #include <wengert/implicit.h>
 #include <wengert/matrix_drivers.h>
+#include <wengert/krylov.h>
 
 /* Functions: recordings as values, their derivatives, calls, maps and loops. */
 #include <wengert/threads.h>

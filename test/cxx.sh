@@ -22,6 +22,9 @@ for cxx in g++ clang++; do
     kept "$work/names.o" $cxx -std=c++17 $own -O0 test/cxx_names.cpp
     $cxx "$work/names.o" -o "$work/names" "$B/libwengert.a" $LDFLAGS $MATH_LIBS -lm
     "$work/names" || fail "cxx_names.cpp with $cxx"
+    # in GNU mode, which is the compilers' own, <complex.h> defines I
+    printf '#include <complex.h>\n#include <wengert/retype.hpp>\n' >"$work/complex.cpp"
+    $cxx $own -std=gnu++17 -fsyntax-only "$work/complex.cpp" || fail "retype.hpp with $cxx in GNU mode"
     # each standard and each level once, by one or the other; C++11 and what comes last by both
     case $cxx in
     g++) first='-std=c++11 -O2' second='-std=gnu++20 -Os' ;;

@@ -18,7 +18,7 @@
 #include <wengert.h>
 #include "walk.h"
 
-enum { DERIVED_OPERANDS = 4, DERIVED_MOST = 160, DERIVED_STEPS = 6 };
+enum { DERIVED_OPERANDS = 7, DERIVED_MOST = 160, DERIVED_STEPS = 6 };
 
 /* What extrapolated differences may be wrong by counts so often (two estimates may agree by chance), and
  * so many ulps of the largest entry: the rounding of a value over the smallest step, 2^-11. */

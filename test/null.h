@@ -45,6 +45,7 @@ static const struct {
     {"solve.h", "test_ops_null.c"},
     {"spectral.h", "test_ops_null.c"},
     {"statistics.h", "test_ops_null.c"},
+    {"batch.h", "test_ops_null.c"},
 };
 
 static inline const char *owner_of(const char *header) {

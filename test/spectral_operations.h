@@ -86,6 +86,28 @@ OPERATION(of_power_symmetric, add(s, wg_powm_real(t, o->definite, 1.3)))
 OPERATION(of_squares,
           add_number(s, wg_mat_sum(t, wg_mat_square(t, wg_eigvalsh(t, o->symmetric)))))
 
+OPERATION(of_lu, wg_mat l; wg_mat u;
+          if (wg_lu_factors(t, o->a, &l, &u, NULL) == WG_OK) add(s, l), add(s, u))
+OPERATION(of_lu_of_other_orders, wg_mat l; wg_mat u;
+          if (wg_lu_factors(t, wg_flip_rows(t, o->b), &l, &u, NULL) == WG_OK) add(s, l),
+          add(s, u))
+OPERATION(of_pivoted_qr, wg_mat q; wg_mat r;
+          if (wg_qr_pivoted(t, wg_mat_add(t, o->a, wg_flip_cols(t, o->b)), &q, &r, NULL) ==
+              WG_OK) add(s, q),
+          add(s, r))
+OPERATION(of_polar, wg_mat u; wg_mat h;
+          if (wg_polar(t, o->a, &u, &h) == WG_OK) add(s, u), add(s, h))
+OPERATION(of_tall_polar, wg_mat u; wg_mat h;
+          if (wg_polar(t, wg_mat_block(o->a, 0, 0, o->n, o->n - o->n / 2), &u, &h) == WG_OK)
+              add(s, u),
+          add(s, h))
+OPERATION(of_signm,
+          add(s, wg_signm(t, wg_mat_axpby(t, 1, o->a, -1.3, wg_mat_identity(t, o->n)))))
+OPERATION(of_riccati, add(s, wg_riccati(t, o->a, wg_mat_add(t, o->b, wg_mat_identity(t, o->n)),
+                                        o->symmetric, o->definite)))
+OPERATION(of_discrete_riccati, add(s, wg_riccati_discrete(t, wg_mat_scale(t, 0.5, o->a), o->b,
+                                                          o->definite, o->definite)))
+
 static inline double plain_exp(double x, const void *data) { return (void)data, exp(x); }
 static inline double plain_log(double x, const void *data) { return (void)data, log(x); }
 static inline double plain_reciprocal(double x, const void *data) { return (void)data, 1 / x; }
@@ -166,6 +188,14 @@ static const struct {
                   {"expm, small", of_small_expm},
                   {"expm, less", of_less_expm},
                   {"expm, rotation", of_rotation},
+                  {"lu_factors", of_lu},
+                  {"lu_factors, other orders", of_lu_of_other_orders},
+                  {"qr_pivoted", of_pivoted_qr},
+                  {"polar", of_polar},
+                  {"polar, tall", of_tall_polar},
+                  {"signm", of_signm},
+                  {"riccati", of_riccati},
+                  {"riccati_discrete", of_discrete_riccati},
                   {"user's exp", of_user_exp},
                   {"user's log", of_user_log}};
 /* The last ones are of functions of the user's, which have no part in functions. */

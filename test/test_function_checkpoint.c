@@ -73,8 +73,8 @@ typedef struct loop {
 static wg_status checkpointed(wg_tape *t, size_t n, const wg_real *x, size_t m, wg_real *y,
                               void *user) {
     loop *const l = user;
-    const wg_region region[] = {{swing, NULL, NULL, &l->counts},
-                                {NULL, damp_value, damp_vjp, &l->counts}};
+    const wg_region region[] = {{.record = swing, .data = &l->counts},
+                                {.value = damp_value, .vjp = damp_vjp, .data = &l->counts}};
     wg_mat r;
     (void)n;
     /* a state of 2x2, a row of parameters */
@@ -203,7 +203,7 @@ static wg_status rotate(wg_tape *t, size_t step, size_t n, const wg_real *s, siz
 static void steps_may_use_matrices_and_do_without_parameters(void **state) {
     (void)state;
     double x[6] = {1, 2, 3, 4, 5, 6}, g[6];
-    const wg_region region = {rotate, NULL, NULL, NULL};
+    const wg_region region = {.record = rotate};
     wg_tape_reset(tape);
     const wg_mat a = wg_mat_input(tape, 3, 2, x, 3);
     wg_mat y;
@@ -235,7 +235,7 @@ static wg_status times_vjp(size_t step, size_t n, const double *s, size_t np, co
 
 static void state_and_parameters_may_be_the_same_matrix(void **state) {
     (void)state;
-    const wg_region region = {NULL, times, times_vjp, NULL};
+    const wg_region region = {.value = times, .vjp = times_vjp};
     const double x[2] = {1.5, 2};
     double g[2];
     wg_tape_reset(tape);
@@ -266,9 +266,8 @@ static wg_status fails_at_once(size_t step, size_t n, const double *s, size_t np
 static void refusals_name_the_call_and_what_was_wrong(void **state) {
     (void)state;
     const double x[2] = {1, 2};
-    const wg_region good = {NULL, times, times_vjp, NULL},
-                    late = {fails_late, NULL, NULL, NULL}, half = {NULL, times, NULL, NULL},
-                    bad = {NULL, fails_at_once, times_vjp, NULL};
+    const wg_region good = {.value = times, .vjp = times_vjp}, late = {.record = fails_late},
+                    half = {.value = times}, bad = {.value = fails_at_once, .vjp = times_vjp};
     wg_mat y, none = wg_mat_failed(0, 0);
 #define REFUSED(expected, part, ...)                                                           \
     do {                                                                                       \
@@ -320,8 +319,8 @@ typedef struct stepping {
 static wg_status stepped(wg_tape *t, size_t n, const wg_real *x, size_t m, wg_real *y,
                          void *user) {
     stepping *const k = user;
-    const wg_region two[] = {{swing, NULL, NULL, NULL},
-                             {turn_and_ask, NULL, NULL, k->asks ? k : NULL}};
+    const wg_region two[] = {{.record = swing},
+                             {.record = turn_and_ask, .data = k->asks ? k : NULL}};
     wg_mat r;
     if (n != N + NP || m != N) return WG_EARG;
     if (k->whole) {
@@ -435,8 +434,8 @@ static wg_status fails_the_second_time(wg_tape *t, size_t step, size_t n, const 
 static void what_cannot_be_written_out_is_refused_by_name(void **state) {
     (void)state;
     int times_called = 0;
-    const wg_region by_hand = {NULL, damp_value, damp_vjp, NULL},
-                    tired = {fails_the_second_time, NULL, NULL, &times_called};
+    const wg_region by_hand = {.value = damp_value, .vjp = damp_vjp},
+                    tired = {.record = fails_the_second_time, .data = &times_called};
     stepping k = {3, 0, 0, &by_hand};
     wg_function *f = NULL;
     double value, g[N + NP], h[(N + NP) * (N + NP)];
@@ -532,7 +531,7 @@ static void memory_refused_at_any_point_is_reported_and_survived(void **state) {
 static void a_hundred_thousand_steps_keep_twenty_states(void **state) {
     (void)state;
     enum { LONG = 100000, STORED = 20 };
-    const wg_region region = {NULL, times, times_vjp, NULL};
+    const wg_region region = {.value = times, .vjp = times_vjp};
     const double x[2] = {1 + 1e-7, 1 - 1e-6};
     double g[2];
     wg_stats before, after;

@@ -510,8 +510,7 @@ static int in_a_child(wg_threads *pool, struct tally *t) {
 
 struct fork_inside {
     struct tally t;
-    atomic_int others;
-    int status;
+    atomic_int others, status;
 };
 
 /* Forks while another thread is inside the job. */
@@ -519,11 +518,11 @@ static wg_status fork_in_a_task(void *ctx, size_t k) {
     struct fork_inside *const f = ctx;
     if (k != 0) {
         (void)atomic_fetch_add(&f->others, 1);
-        while (f->status < 0) rest(100000);
+        while (atomic_load(&f->status) < 0) rest(100000);
         return WG_OK;
     }
     while (atomic_load(&f->others) == 0) rest(100000);
-    f->status = in_a_child(f->t.pool, &f->t);
+    atomic_store(&f->status, in_a_child(f->t.pool, &f->t));
     return WG_OK;
 }
 
@@ -537,9 +536,9 @@ static void a_child_of_fork_works_alone_and_frees_the_pool(void **state) {
     rest(LONG_REST); /* asleep, holding what sleepers hold */
     assert_int_equal(in_a_child(pool, &t), 0);
     f.t.pool = pool;
-    f.status = -1;
+    atomic_store(&f.status, -1);
     assert_ok(wg_threads_run(pool, 2, fork_in_a_task, &f));
-    assert_int_equal(f.status, 0);
+    assert_int_equal(atomic_load(&f.status), 0);
     /* nothing of it is lost to the parent */
     t.pool = pool;
     assert_ok(wg_threads_run(pool, TASKS, count_task, &t));

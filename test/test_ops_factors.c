@@ -277,9 +277,12 @@ static void write_logdet(wg_tape *t, const wg_mat *in, struct written_out_result
 }
 static wg_status pivoted_of(wg_tape *t, size_t n, const wg_real *x, size_t m, wg_real *y,
                             void *data) {
+    const int of_lu = *(const int *)data;
+    size_t perm[2];
     wg_mat r;
-    (void)n, (void)m, (void)data;
-    (void)wg_qr_pivoted(t, wg_mat_gather(t, 2, 2, x), NULL, &r, NULL);
+    (void)n, (void)m;
+    if (of_lu) (void)!wg_lu_factors(t, wg_mat_gather(t, 2, 2, x), NULL, &r, perm);
+    else (void)!wg_qr_pivoted(t, wg_mat_gather(t, 2, 2, x), NULL, &r, perm);
     y[0] = wg_mat_at(r, 0, 0);
     return wg_tape_status(t);
 }
@@ -290,11 +293,15 @@ static void an_order_of_columns_is_refused_in_functions(void **state) {
     static const double x[] = {1, 2, 3, 4};
     const wg_argument in = {"x", 4, 1, 0}, out = {"y", 1, 1, 0};
     wg_function *f = NULL;
-    assert_int_equal(
-        wg_function_record(written_out_tape, pivoted_of, NULL, 1, &in, x, 1, &out, &f),
-        WG_EMODE);
-    assert_non_null(strstr(wg_tape_message(written_out_tape), "wg_qr_pivoted"));
-    assert_null(f);
+    for (int of_lu = 0; of_lu < 2; of_lu++) {
+        wg_tape_reset(written_out_tape);
+        assert_int_equal(
+            wg_function_record(written_out_tape, pivoted_of, &of_lu, 1, &in, x, 1, &out, &f),
+            WG_EMODE);
+        assert_non_null(strstr(wg_tape_message(written_out_tape),
+                               of_lu ? "wg_lu_factors" : "wg_qr_pivoted"));
+        assert_null(f);
+    }
 }
 
 static void functions_of_them_are_the_same(void **state) {

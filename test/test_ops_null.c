@@ -108,6 +108,7 @@ static void data_movement_answers(void **state) {
     MAT(wg_flip_cols, a);
     MAT(wg_tile, a, 2, 3);
     MAT(wg_repeat, a, 3, 2);
+    MAT(wg_windows, a, 2, 1, 1);
     MAT(wg_broadcast_to, x, 2, 5);
     MAT(wg_permute, a, 2, dim, turned, 1);
     MAT_NULL(wg_permute, a, 2, NULL, turned, 1);
@@ -126,6 +127,8 @@ static void data_movement_answers(void **state) {
     MAT_NULL(wg_block_diag, 2, NULL);
     MAT_NULL(wg_block_diag, 18, NULL);
     MAT(wg_toeplitz, x, y);
+    MAT(wg_solve_toeplitz, x, y, b);
+    MAT(wg_solve_circulant, x, b);
     MAT(wg_circulant, x);
     MAT(wg_tril, a, 0);
     MAT(wg_triu, a, -1);
@@ -135,7 +138,8 @@ static void data_movement_answers(void **state) {
 
 static void products_answer(void **state) {
     (void)state;
-    const wg_conv image = {1, 2, 1, 1, 1, 1, {1, 1}, {1, 1}, {0, 0}};
+    const wg_pool window = {1, 2, 1, 1, 1, {1, 1}, {0, 0}};
+    const wg_conv image = {1, 2, 1, 1, 1, 1, {1, 1}, {1, 1}, {0, 0}, 1};
     REAL(wg_mat_dot, a, b);
     MAT(wg_axpy, 2, a, b);
     MAT(wg_axpy_real, p, a, b);
@@ -160,6 +164,12 @@ static void products_answer(void **state) {
     MAT(wg_conv2d, &image, wg_mat_transpose(x), s, NULL);
     MAT(wg_conv2d, &image, wg_mat_transpose(x), s, &r);
     MAT_NULL(wg_conv2d, NULL, wg_mat_transpose(x), s, &r);
+    MAT(wg_conv2d_transposed, &image, wg_mat_transpose(x), s, NULL);
+    MAT_NULL(wg_conv2d_transposed, NULL, wg_mat_transpose(x), s, &r);
+    MAT(wg_max_pool2d, &window, wg_mat_transpose(x));
+    MAT_NULL(wg_max_pool2d, NULL, wg_mat_transpose(x));
+    MAT(wg_average_pool2d, &window, wg_mat_transpose(x));
+    MAT_NULL(wg_average_pool2d, NULL, wg_mat_transpose(x));
     MAT(wg_conv1d, 1, 1, 1, 0, wg_mat_transpose(x), s, NULL);
     MAT(wg_conv1d, 1, 1, 1, 0, wg_mat_transpose(x), s, &r);
 }
@@ -213,6 +223,7 @@ static void sparse_products_and_solves_answer(void **state) {
     }
     MAT(wg_sparse_solve, 'T', &g, v, b);
     MAT(wg_sparse_spd_solve, &g, v, b);
+    REAL(wg_sparse_spd_logdet, &g, v);
 }
 
 /* A factorisation that has failed: all of it. */
@@ -239,6 +250,12 @@ static void factorisations_answer(void **state) {
     MATS(2, wg_qr_pivoted, a, &out[0], &out[1], NULL);
     MATS(2, wg_lu_factors, a, &out[0], &out[1], NULL);
     MATS(2, wg_polar, a, &out[0], &out[1]);
+    MAT(wg_det_batch, 2, w);
+    MAT(wg_logabsdet_batch, 2, w, NULL);
+    MAT(wg_logdet_spd_batch, 2, w);
+    MAT(wg_inverse_batch, 2, w);
+    MAT(wg_inverse_spd_batch, 2, w);
+    MATS(2, wg_qr_batch, 2, w, &out[0], &out[1]);
 }
 
 static void systems_answer(void **state) {
@@ -266,6 +283,7 @@ static void systems_answer(void **state) {
     MAT(wg_solve_tridiagonal, r, x, s, b);
     MAT(wg_lstsq, a, b);
     MAT(wg_lstsq, x, y);
+    MAT(wg_lstsq_batch, 2, w, a);
     MAT(wg_pinv, a, -1);
 }
 
@@ -291,6 +309,10 @@ static void spectra_answer(void **state) {
     MAT(wg_null_space, wg_mat_transpose(x), -1);
     MAT(wg_svdvals, a);
     MATS(3, wg_svd, a, &out[0], &out[1], &out[2]);
+    MAT(wg_eigvalsh_batch, 2, w);
+    MATS(2, wg_eigh_batch, 2, w, &out[0], &out[1]);
+    MAT(wg_svdvals_batch, 2, w);
+    MATS(3, wg_svd_batch, 2, w, &out[0], &out[1], &out[2]);
     REAL(wg_mat_norm_nuclear, a);
     REAL(wg_mat_norm_spectral, a);
 }
@@ -309,6 +331,7 @@ static void functions_of_a_matrix_answer(void **state) {
     MAT_NULL(wg_symmetric_apply, a, no_f);
     MAT_NULL(wg_symmetric_apply, a, no_slope);
     MAT(wg_expm, a);
+    MAT(wg_expm_batch, 2, w);
     MAT(wg_powm, a, 3);
     MAT(wg_powm, a, -2);
     MAT(wg_powm_real, a, 0.5);
@@ -345,9 +368,11 @@ static void results_that_are_null_are_not_wanted(void **state) {
 static void statistics_answer(void **state) {
     (void)state;
     REAL(wg_mvn_logpdf, x, y, a);
+    MAT(wg_mvn_logpdf_batch, 2, b, y, a);
     MAT(wg_covariance, WG_MATERN_52, a, s, p, q);
     MAT(wg_covariance_between, WG_SQUARED_EXPONENTIAL, a, b, x, p);
     REAL(wg_gp_logml, WG_MATERN_32, a, b, s, p, q);
+    REAL(wg_kalman_step, b, c, a, a, x, (wg_mat[]){y}, (wg_mat[]){a});
     MAT(wg_distances, a, b);
     MAT(wg_distances_squared, a, b);
     MAT(wg_data_covariance, a, 1);

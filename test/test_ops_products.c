@@ -141,7 +141,7 @@ RECORD(conv2d) {
     const size_t *const x = c->in[0].dim, *const w = c->in[1].dim;
     const size_t stride = matrix_case_size(c, "stride"), pad = matrix_case_size(c, "padding");
     const wg_conv s = {x[0],   x[2],      x[3], w[0], w[2], w[3], {stride, stride},
-                       {1, 1}, {pad, pad}};
+                       {1, 1}, {pad, pad}, 1};
     out[0] = wg_conv2d(t, &s, in[0], in[1], &in[2]);
 }
 ORACLE(conv2d)
@@ -155,7 +155,7 @@ static void shapes_that_do_not_fit_are_named(void **state) {
     const wg_mat a = wg_mat_input(t, 2, 3, v, 2), b = wg_mat_input(t, 4, 5, v, 4);
     const wg_mat s = wg_mat_input(t, 3, 3, v, 3), x = wg_mat_input(t, 7, 1, v, 7);
     const wg_real one = wg_constant(1);
-    const wg_conv sizes = {1, 2, 2, 1, 1, 1, {1, 1}, {1, 1}, {0, 0}};
+    const wg_conv sizes = {1, 2, 2, 1, 1, 1, {1, 1}, {1, 1}, {0, 0}, 1};
     MATRIX_REFUSED(t, WG_ESHAPE, "wg_gemm of 2x3, 4x5", wg_gemm(t, 'N', 'N', 1, a, b, 0, a));
     MATRIX_REFUSED(t, WG_ESHAPE, "wg_gemm of 2x3, 3x3, 4x5",
                    wg_gemm(t, 'N', 'N', 1, a, s, 1, b));

@@ -548,19 +548,22 @@ static void try_conv(struct call p, size_t channels) {
 
 static void convolutions_of_any_sizes_equal_loops(void **state) {
     (void)state;
-    try_conv((struct call){.conv = {2, 5, 4, 3, 2, 3, {2, 1}, {1, 1}, {1, 2}}}, 2);
-    try_conv((struct call){.conv = {1, 6, 7, 2, 2, 2, {1, 2}, {3, 2}, {2, 0}}, .plain = 1}, 3);
-    try_conv((struct call){.conv = {3, 4, 4, 2, 1, 1, {0, 0}, {0, 0}, {0, 0}}, .count = 1}, 1);
-    try_conv((struct call){.conv = {2, 9, 1, 3, 3, 1, {2, 1}, {1, 1}, {2, 0}}}, 2);
-    try_conv((struct call){.conv = {1, 3, 1, 1, 3, 1, {1, 1}, {1, 1}, {0, 0}}, .plain = 1}, 1);
-    try_conv((struct call){.conv = {1, 3, 3, 2, 2, 2, {1, 1}, {1, 1}, {3, 3}}},
+    try_conv((struct call){.conv = {2, 5, 4, 3, 2, 3, {2, 1}, {1, 1}, {1, 2}, 1}}, 2);
+    try_conv((struct call){.conv = {1, 6, 7, 2, 2, 2, {1, 2}, {3, 2}, {2, 0}, 1}, .plain = 1},
+             3);
+    try_conv((struct call){.conv = {3, 4, 4, 2, 1, 1, {0, 0}, {0, 0}, {0, 0}, 1}, .count = 1},
+             1);
+    try_conv((struct call){.conv = {2, 9, 1, 3, 3, 1, {2, 1}, {1, 1}, {2, 0}, 1}}, 2);
+    try_conv((struct call){.conv = {1, 3, 1, 1, 3, 1, {1, 1}, {1, 1}, {0, 0}, 1}, .plain = 1},
+             1);
+    try_conv((struct call){.conv = {1, 3, 3, 2, 2, 2, {1, 1}, {1, 1}, {3, 3}, 1}},
              2); /* patches outside */
 }
 
 static void a_convolution_longer_than_one_panel_equals_loops(void **state) {
     (void)state;
-    try_conv((struct call){.conv = {2, 300, 1, 1, 20, 1, {1, 1}, {1, 1}, {3, 0}}, .plain = 1},
-             4);
+    try_conv(
+        (struct call){.conv = {2, 300, 1, 1, 20, 1, {1, 1}, {1, 1}, {3, 0}, 1}, .plain = 1}, 4);
 }
 
 static void a_kernel_larger_than_the_image_gives_nothing(void **state) {

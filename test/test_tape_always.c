@@ -304,6 +304,41 @@ static void a_checkpointed_step_is_refused(void **state) {
     wg_mat y;
     assert_int_equal(wg_checkpoint(t, work, 3, 1, &region, 2, x, none, &y), WG_EMODE);
     assert_non_null(strstr(wg_tape_message(t), "put: reaches beyond"));
+    assert_non_null(strstr(wg_tape_message(t), "WG_REGION_ALWAYS"));
+    wg_tape_free(work);
+}
+
+/* Three letters, 8 x: their steps are gone through in every sweep, once for each lane. */
+static void a_region_that_says_so_reaches_beyond_its_steps(void **state) {
+    wg_tape *const t = *state, *const work = wg_tape_new(NULL);
+    const wg_region region = {.record = in_a_step, .flags = WG_REGION_ALWAYS};
+    const wg_mat none = wg_mat_fill(t, 0, 1, 0);
+    const wg_real x = wg_input(t, 3);
+    wg_mat y;
+    assert_int_equal(wg_checkpoint(t, work, 3, 1, &region, 1, wg_mat_from_real(t, x), none, &y),
+                     WG_OK);
+    assert_true(wg_mat_at(y, 0, 0).value == 24 && post.values == 2 * 3);
+    assert_int_equal(wg_reverse(t, wg_let(t, wg_mul(wg_mat_at(y, 0, 0), 2))), WG_OK);
+    assert_true(wg_adjoint(t, x) == 2 * 8);
+    assert_int_equal(post.vjps, 2 * 3);
+    const double w[] = {1, -3};
+    const wg_real last = wg_mat_at(y, 0, 0);
+    assert_int_equal(wg_reverse_lanes(t, 2, 1, &last, w), WG_OK);
+    assert_int_equal(post.vjps, 2 * 3 + 2 * 2 * 3);
+    assert_true(wg_adjoint_lane(t, x, 0) == 8 && wg_adjoint_lane(t, x, 1) == -3 * 8);
+    assert_int_equal(wg_reverse_seeds(t, 1, &x, w), WG_OK); /* nothing that is behind it */
+    assert_int_equal(post.vjps, 2 * 3 + 2 * 2 * 3 + 2 * 3);
+
+    wg_tape_reset(t);
+    assert_int_equal(wg_tape_forward(t, 2), WG_OK);
+    const wg_real z = wg_input(t, 3);
+    assert_int_equal(wg_tangent_seed(t, z, 1, 5), WG_OK);
+    assert_int_equal(wg_checkpoint(t, work, 3, 1, &region, 1, wg_mat_from_real(t, z),
+                                   wg_mat_fill(t, 0, 1, 0), &y),
+                     WG_OK);
+    assert_true(wg_tangent(t, wg_mat_at(y, 0, 0), 0) == 0);
+    assert_true(wg_tangent(t, wg_mat_at(y, 0, 0), 1) == 5 * 8);
+    assert_int_equal(post.jvps, 2 * 2 * 3);
     wg_tape_free(work);
 }
 
@@ -342,6 +377,7 @@ int main(void) {
         TEST(drivers_sweep_it),
         TEST(what_sees_one_tape_is_refused),
         TEST(a_checkpointed_step_is_refused),
+        TEST(a_region_that_says_so_reaches_beyond_its_steps),
         TEST(an_equation_is_refused),
         TEST(preaccumulation_is_refused_of_what_has_it_alone),
     };

@@ -93,6 +93,11 @@ static void repeated_drivers_give_the_same_bits_and_do_not_grow(void **state) {
             wg_vjp(tape, wave, NULL, N, x, M, w, NULL, g[at]),
             wg_hessian(coded, product, NULL, N, x, NULL, NULL, h[at], N),
             wg_hvp(coded, product, NULL, N, x, v, NULL, NULL, g[at]),
+            wg_jacobian_strided(tape, wave, NULL, N, (wg_strided){x + N - 1, -1}, M,
+                                (wg_strided_result){NULL, 0}, jac[at], 1, M),
+            wg_hvp_strided(coded, product, NULL, N, (wg_strided){x, 0},
+                           (wg_strided){v + N - 1, -1}, NULL, (wg_strided_result){NULL, 0},
+                           (wg_strided_result){g[at] + N - 1, -1}),
             wg_check_gradient(coded, product, NULL, N, x, 1, &found),
             wg_check_hessian(coded, product, NULL, N, x, 1, &found),
         };

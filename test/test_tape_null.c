@@ -152,6 +152,11 @@ static void a_tape_that_is_null_is_answered(void **state) {
     STATUS(WG_ENULL, wg_mat_jacobian, NULL, NULL, NULL, 0, NULL, 0, NULL, NULL);
     STATUS(WG_ENULL, wg_mat_hvp, NULL, NULL, NULL, 0, NULL, NULL, 0, NULL, NULL, NULL, NULL);
     STATUS(WG_ENULL, wg_mat_hessian, NULL, NULL, NULL, 0, NULL, 0, NULL, NULL, NULL, NULL);
+    assert_null(
+        (try("wg_cg"), wg_cg(NULL, NULL, NULL, 0, NULL, wg_mat_failed(1, 1), NULL)).value);
+    assert_null(
+        (try("wg_gmres"), wg_gmres(NULL, NULL, NULL, 0, NULL, wg_mat_failed(1, 1), NULL))
+            .value);
     STATUS(WG_ENULL, wg_hessian, NULL, square, NULL, 1, &one, &v, &v, &v, 1);
     STATUS(WG_ENULL, wg_check_gradient, NULL, square, NULL, 1, &one, 1, &found);
     STATUS(WG_ENULL, wg_check_hessian, NULL, square, NULL, 1, &one, 1, &found);

@@ -117,7 +117,7 @@ static void gradients_are_those_of_a_complex_step(void **state) {
     (void)state;
     for (size_t q = 0; q < PROBLEMS; q++) {
         const problem *const c = &problems[q];
-        asked a = {c, ode_for(c), c->o, {0, 0, 0, 0}};
+        asked a = {c, ode_for(c), c->o, {0}};
         ends e = {.count = 0};
         double x[MOST], g[MOST], f, size = 0;
         double complex z[MOST];
@@ -148,7 +148,7 @@ static void tangents_and_adjoints_agree(void **state) {
     for (size_t q = 0; q < PROBLEMS; q++) {
         const problem *const c = &problems[q];
         wg_ode *const k = ode_for(c);
-        asked a = {c, k, c->o, {0, 0, 0, 0}};
+        asked a = {c, k, c->o, {0}};
         double x[MOST], v[MOST], g[MOST], f, ft, fg;
         const size_t n = operands(c);
         operand_values(c, x);
@@ -171,7 +171,7 @@ static void steps_of_fixed_size_are_part_of_functions(void **state) {
         const problem *const c = &problems[q];
         if (c->o.rtol != 0) continue;
         wg_ode *const k = ode_for(c);
-        asked a = {c, k, c->o, {0, 0, 0, 0}};
+        asked a = {c, k, c->o, {0}};
         const size_t n = operands(c);
         const wg_argument in = {"x", n, 1, 0}, out = {"f", 1, 1, 0};
         double x[MOST], g[MOST], df[MOST], f, y, size = 0;
@@ -200,7 +200,7 @@ static void too_many_steps_are_refused_in_functions(void **state) {
     problem c = problems[0];
     wg_ode *const k = ode_for(&c);
     c.o.step = 1e-5;
-    asked a = {&c, k, c.o, {0, 0, 0, 0}};
+    asked a = {&c, k, c.o, {0}};
     const wg_argument in = {"x", operands(&c), 1, 0}, out = {"f", 1, 1, 0};
     double x[MOST];
     wg_function *f = NULL;

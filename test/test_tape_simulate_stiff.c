@@ -228,7 +228,7 @@ static void tangents_and_adjoints_agree(void **state) {
         const way *const w = &ways[q];
         wg_ode *const k = stiff(rhs_of(w->f, w->n, w->m, w->n),
                                 w->r ? rhs_of(prey_recorded, w->n, w->m, w->r) : NULL);
-        asked a = {w, k, 0, {0, 0, 0, 0}};
+        asked a = {w, k, 0, {0}};
         double x[MOST], v[MOST], g[MOST], h[MOST], f, ft;
         const size_t n = w->n + w->m * w->columns;
         for (size_t i = 0; i < n; i++) {
@@ -264,7 +264,7 @@ static void explicit_method_has_the_same_gradient(void **state) {
                         .atol = 1e-9,
                         .stop_at_times = 1}};
         wg_ode *const k = hunting_stiff(1);
-        asked a = {&w, k, 0, {0, 0, 0, 0}};
+        asked a = {&w, k, 0, {0}};
         assert_int_equal(wg_gradient(tape, weighted, &a, ENTRIES, x, &f, g[i]), WG_OK);
         wg_ode_free(k);
     }

@@ -288,8 +288,8 @@ void written_out_check(const struct written_out *c) {
 
 static size_t index_list[] = {3, 0, 5, 3}, few[] = {1, 0, 1}, labels[] = {2, 0, 1, 2};
 static const size_t dims[3] = {2, 3, 2}, perm[3] = {2, 0, 1};
-static const wg_conv picture = {2, 4, 3, 2, 2, 2, {1, 1}, {1, 1}, {1, 0}};
-static const wg_conv strided = {1, 5, 5, 1, 2, 2, {2, 2}, {2, 1}, {1, 1}};
+static const wg_conv picture = {2, 4, 3, 2, 2, 2, {1, 1}, {1, 1}, {1, 0}, 1};
+static const wg_conv strided = {1, 5, 5, 1, 2, 2, {2, 2}, {2, 1}, {1, 1}, 1};
 
 static wg_mat joined(wg_tape *t, int beside, wg_mat a, wg_mat b) {
     const wg_mat in[3] = {a, b, a};
@@ -315,6 +315,14 @@ static wg_mat sparse(wg_tape *t, char what, char trans, wg_mat a, wg_mat b) {
     if (what == 'm') return wg_spmm(t, trans, &s, a, b);
     if (what == 's') return wg_sparse_spd_solve(t, &s, a, b);
     return wg_sparse_solve(t, trans, &s, a, b);
+}
+static wg_mat heavy_first(wg_tape *t, wg_mat a) {
+    static const double more[] = {4, 0, 0, 0, 0};
+    return wg_mat_add(t, a, wg_mat_constant(t, a.rows, 1, more, a.rows));
+}
+static wg_real sparse_logdet(wg_tape *t, wg_mat a) {
+    const wg_csr s = both_triangles(t);
+    return wg_sparse_spd_logdet(t, &s, a);
 }
 /* Values of the patterns, with a heavy diagonal; values of the second one, symmetric: an entry
  * (3, 0) is not there, so that (0, 3) is to be half of what it is. */
@@ -500,11 +508,16 @@ static wg_mat nothing_known(wg_tape *t, wg_mat a) { /* constants among the eleme
     MAT(solve_banded_below, wg_solve_banded(t, 2, 0, a, b), {3, 4, POSITIVE}, {4, 1, PLAIN})   \
     MAT(solve_tridiagonal, wg_solve_tridiagonal(t, a, b, c, d), {4, 1, PLAIN}, {5, 1, PLAIN},  \
         {4, 1, PLAIN}, {5, 2, PLAIN})                                                          \
+    MAT(solve_toeplitz, wg_solve_toeplitz(t, heavy_first(t, a), b, c), {4, 1, PLAIN},          \
+        {4, 1, PLAIN}, {4, 2, PLAIN})                                                          \
+    MAT(solve_circulant, wg_solve_circulant(t, heavy_first(t, a), b), {5, 1, PLAIN},           \
+        {5, 2, PLAIN})                                                                         \
     MAT(sparse_solve, sparse(t, 'l', 'N', diagonal_of(t, a), b), {9, 1, PLAIN}, {4, 2, PLAIN}) \
     MAT(sparse_solve_turned, sparse(t, 'l', 'T', diagonal_of(t, a), b), {9, 1, PLAIN},         \
         {4, 1, PLAIN})                                                                         \
     MAT(sparse_spd_solve, sparse(t, 's', 'N', spd_values(t, a), b), {7, 1, PLAIN},             \
         {4, 2, PLAIN})                                                                         \
+    NUM(sparse_spd_logdet, sparse_logdet(t, spd_values(t, a)), {7, 1, PLAIN})                  \
     MAT(qr, orthogonal(t, a), {3, 3, PLAIN})                                                   \
     MAT(qr_tall, wg_qr_q(t, a), {4, 2, PLAIN})                                                 \
     MAT(qr_wide, orthogonal(t, a), {2, 3, PLAIN})                                              \

@@ -10,7 +10,6 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 enum { NOTICE_TAG = 1 };
 
@@ -357,56 +356,4 @@ wg_status wg_mpi_barrier(wg_mpi *m) {
     if (m == NULL) return WG_ENULL;
     const wg_status s = wgi_mpi_enter(m, WGI_MPI_barrier, WGI_VALUES, 0);
     return s != WG_OK ? s : wgi_mpi_error(m, MPI_Barrier(m->comm[WGI_CONTROL]));
-}
-
-/* ---- sweeps ----------------------------------------------------------------------------- */
-
-/* What a sweep gave on this rank is told, and on a checked communicator waited for. */
-static wg_status swept(wg_tape *t, wg_mpi *m, wg_status s, wgi_mpi_call call, size_t k) {
-    if (s != WG_OK) (void)wgi_mpi_fail(m, s, "%s", wg_tape_message(t));
-    if (!m->checked) return s;
-    const wg_status all = wgi_mpi_agree(m, s, call, wgi_mpi_mix(k, 2));
-    return s != WG_OK ? s : all;
-}
-
-static wg_status begin(wg_tape *t, wg_mpi *m, wg_status s, wgi_mpi_call call, size_t k) {
-    if (s == WG_OK) s = t == NULL ? WG_ENULL : wg_tape_status(t);
-    if (s != WG_OK)
-        (void)wgi_mpi_fail(m, s, "%s", t != NULL ? wg_tape_message(t) : "the tape is NULL");
-    const wg_status all = wgi_mpi_agree(m, s, call, wgi_mpi_mix(k, 1));
-    m->sweeps += all == WG_OK;
-    return s != WG_OK ? s : all;
-}
-
-wg_status wg_mpi_reverse(wg_tape *t, wg_real y, double w, wg_mpi *m) {
-    if (m == NULL) return WG_ENULL;
-    wg_status s = begin(t, m, WG_OK, WGI_MPI_reverse, 1);
-    if (s != WG_OK) return s;
-    s = wg_reverse_seeds(t, 1, &y, &w);
-    if (s == WG_ESEED)
-        s = wg_adjoints_clear(t); /* there is nothing on it that depends on others */
-    return swept(t, m, s, WGI_MPI_reverse, 1);
-}
-
-wg_status wg_mpi_reverse_lanes(wg_tape *t, size_t k, size_t outputs, const wg_real *y,
-                               const double *w, wg_mpi *m) {
-    if (m == NULL) return WG_ENULL;
-    wg_status s = begin(t, m, WG_OK, WGI_MPI_reverse_lanes, k);
-    if (s != WG_OK) return s;
-    s = wg_reverse_lanes(t, k, outputs, y, w);
-    return swept(t, m, s, WGI_MPI_reverse_lanes, k);
-}
-
-wg_status wg_mpi_hvp(wg_tape *t, wg_real y, size_t n, const wg_real *x, const double *v,
-                     double *hv, wg_mpi *m) {
-    if (m == NULL) return WG_ENULL;
-    wg_status s = n != 0 && (v == NULL || hv == NULL) ? WG_ENULL
-                  : t == NULL                         ? WG_ENULL
-                                                      : wg_tape_hvp_check(t, y, n, x);
-    const int nothing = s == WG_ESEED; /* there is nothing on it that depends on others */
-    s = begin(t, m, nothing ? WG_OK : s, WGI_MPI_hvp, 1);
-    if (s != WG_OK) return s;
-    if (!nothing) s = wg_tape_hvp(t, y, n, x, v, hv);
-    for (size_t i = 0; nothing && i < n; i++) hv[i] = 0;
-    return swept(t, m, s, WGI_MPI_hvp, 1);
 }

@@ -21,6 +21,7 @@ typedef enum wgi_phase {
     X(reverse)                                                                                 \
     X(reverse_lanes)                                                                           \
     X(hvp)                                                                                     \
+    X(hessian)                                                                                 \
     X(barrier)                                                                                 \
     X(bcast)                                                                                   \
     X(gather)                                                                                  \

@@ -113,6 +113,41 @@ static void a_hessian_over_ranks_is_that_of_one_tape(void **state) {
     wg_tape_free(t);
 }
 
+static void all_rows_over_ranks_are_those_of_one_tape(void **state) {
+    (void)state;
+    enum { ALL = EACH * RANKS, LD = ALL + 1 };
+    wg_tape *const t = wg_tape_new(&keeps), *const one = wg_tape_new(&keeps);
+    static double a[ALL], h[ALL * ALL], rows[EACH * LD];
+    double mine[EACH];
+    wg_real x[EACH], of_all[ALL];
+    fill(EACH, mine);
+    MPI_Allgather(mine, EACH, MPI_DOUBLE, a, EACH, MPI_DOUBLE, MPI_COMM_WORLD);
+    const size_t n = EACH * (size_t)size;
+    assert_ok(one, wg_inputs(one, n, a, of_all));
+    assert_ok(one, wg_tape_hessian(one, in_one(one, of_all), n, of_all, h, ALL));
+    assert_ok(t, wg_inputs(t, EACH, mine, x));
+    const wg_real y = over_ranks(t, x);
+    for (size_t i = 0; i < EACH * LD; i++) rows[i] = 7;
+    assert_ok(t, wg_mpi_hessian(t, y, EACH, x, rows, LD, m));
+    double scale = 0;
+    int good = 1;
+    for (size_t i = 0; i < n; i++)
+        for (size_t k = 0; k < n; k++) scale = fmax(scale, fabs(h[i * ALL + k]));
+    for (size_t i = 0; i < EACH; i++) {
+        for (size_t k = 0; k < n; k++)
+            good &= fabs(rows[i * LD + k] - h[(EACH * (size_t)rank + i) * ALL + k]) <=
+                    TOL_ORDER_ULP * 8 * DBL_EPSILON * scale;
+        good &= rows[i * LD + n] == 7; /* behind them nothing is written */
+    }
+    all(good);
+    const size_t narrow = rank == size - 1 ? n - 1 : LD; /* on one rank */
+    for (size_t i = 0; i < EACH * LD; i++) rows[i] = 7;
+    all(wg_mpi_hessian(t, y, EACH, x, rows, narrow, m) == WG_ESHAPE && rows[0] == 7);
+    if (wg_mpi_clear(m) != WG_OK) all(wg_mpi_message(m)[0] != 0);
+    wg_tape_free(one);
+    wg_tape_free(t);
+}
+
 static void a_rank_may_have_nothing(void **state) {
     (void)state;
     wg_tape *const t = wg_tape_new(&keeps);
@@ -126,6 +161,14 @@ static void a_rank_may_have_nothing(void **state) {
     assert_ok(t, wg_mpi_hvp(t, y, 2, x, v, hv, m));
     /* H = [2 x1, 2 x0; 2 x0, 0] */
     all(rank == 0 ? hv[0] == 8 + 12 && hv[1] == 6 : hv[0] == 0 && hv[1] == 0);
+    double h[2 * 2 * RANKS];
+    const size_t ld = 2 * (size_t)size;
+    assert_ok(t, wg_mpi_hessian(t, y, 2, x, h, ld, m));
+    for (size_t k = 0; k < 2 * ld; k++) {
+        const size_t row = k / ld, col = k % ld;
+        const double here = col > 1 || (row == 1 && col == 1) ? 0 : row == col ? 8 : 6;
+        all(h[k] == (rank == 0 ? here : 0));
+    }
     wg_tape_free(t);
 }
 
@@ -149,6 +192,9 @@ static void what_is_not_known_is_refused_on_all(void **state) {
     all(wg_mpi_hvp(plain, x, 1, &x, &one, &hv, m) == WG_EMODE);
     if (wg_mpi_clear(m) != WG_OK) all(wg_mpi_message(m)[0] != 0);
     all(wg_mpi_hvp(t, y, 0, NULL, NULL, NULL, NULL) == WG_ENULL);
+    all(wg_mpi_hessian(plain, x, 1, &x, &h, 8, m) == WG_EMODE && h == 7);
+    if (wg_mpi_clear(m) != WG_OK) all(wg_mpi_message(m)[0] != 0);
+    all(wg_mpi_hessian(t, y, 0, NULL, NULL, 0, NULL) == WG_ENULL);
     wg_tape_free(plain);
     wg_tape_free(t);
 }
@@ -156,6 +202,7 @@ static void what_is_not_known_is_refused_on_all(void **state) {
 int main(int argc, char **argv) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_hessian_over_ranks_is_that_of_one_tape),
+        cmocka_unit_test(all_rows_over_ranks_are_those_of_one_tape),
         cmocka_unit_test(a_rank_may_have_nothing),
         cmocka_unit_test(what_is_not_known_is_refused_on_all),
     };

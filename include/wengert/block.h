@@ -72,7 +72,7 @@ enum {
  * without a root, so that both ends do the same. wg_tape_hvp calls vjp, jvp, and vjp again, of those that are
  * WG_OP_LINEAR and WG_OP_EXPANDS, which says here that the Jacobian does not change with the operands. What
  * sees one tape only is refused by name (WG_EMODE): functions, patterns, other second derivatives,
- * preaccumulation, wg_checkpoint, wg_implicit. */
+ * preaccumulation, wg_implicit, and steps of wg_checkpoint without WG_REGION_ALWAYS (map.h). */
 
 /* An operation. Functions return WG_OK, or a status with b->info or b->why set.
  * shape   rows, cols of every result, saved_bytes and work_bytes, from rows, cols of the

@@ -63,6 +63,12 @@ WG_API wg_mat wg_flip_cols(wg_tape *t, wg_mat x);
 WG_API wg_mat wg_tile(wg_tape *t, wg_mat x, size_t down, size_t across);
 WG_API wg_mat wg_repeat(wg_tape *t, wg_mat x, size_t down, size_t across);
 
+/* wg_windows - count blocks of `cols` columns of x side by side, each beginning `stride` columns after
+ * the one before: a batch of members that have columns in common, or some between them, or, with
+ * stride 0, are one and the same. Where stride = cols, the view wg_mat_block is that without a copy.
+ * Shapes:  result x.rows-by-(cols count); all of it within x, otherwise WG_ESHAPE. */
+WG_API wg_mat wg_windows(wg_tape *t, wg_mat x, size_t count, size_t cols, size_t stride);
+
 /* wg_broadcast_to - x repeated along the dimensions where it has length 1.
  * Shapes:  x has `rows` rows or 1, `cols` columns or 1.
  * Adjoint: the sum over what was repeated. */
@@ -111,8 +117,7 @@ WG_API wg_mat wg_diag(wg_tape *t, wg_mat x);
 WG_API wg_mat wg_block_diag(wg_tape *t, size_t count, const wg_mat *x);
 
 /* wg_toeplitz - T(i, j) = c[i - j] on and below the diagonal, r[j - i] above it; r[0] is not used.
- * wg_circulant - C(i, j) = c[(i - j) mod n].   Systems with them: wg_solve, whose adjoint adds up along
- * the diagonals.
+ * wg_circulant - C(i, j) = c[(i - j) mod n].   Systems with them: wg_solve_toeplitz, wg_solve_circulant.
  * Shapes:  c and r vectors, either way; T of as many rows as c has elements, and columns as r. */
 WG_API wg_mat wg_toeplitz(wg_tape *t, wg_mat c, wg_mat r);
 WG_API wg_mat wg_circulant(wg_tape *t, wg_mat c);

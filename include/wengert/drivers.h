@@ -72,6 +72,50 @@ WG_API WG_MUST_CHECK wg_status wg_hessian(wg_tape *t, wg_callback *f, void *data
                                           const double *x, double *value, double *g, double *h,
                                           size_t ld);
 
+/* ---- vectors with a stride ---------------------------------------------------------------- */
+
+/* Where the entries of a vector stand: entry i at data[i stride], as in a column of a row-major matrix, or in an
+ * array of structures; strides may be negative, and of what is read 0: the same for all. data NULL: not given, or not
+ * wanted. (In functions: wg_points and wg_results; in functions of matrices a vector is a row with a leading
+ * dimension.) */
+typedef struct wg_strided {
+    const double *data;
+    ptrdiff_t stride;
+} wg_strided;
+typedef struct wg_strided_result {
+    double *data;
+    ptrdiff_t stride;
+} wg_strided_result;
+
+/* wg_eval_strided, wg_gradient_strided, wg_jvp_strided, wg_vjp_strided, wg_hvp_strided, wg_hessian_strided - the
+ * drivers so named, for such vectors, with the same bits.
+ * wg_jacobian_strided - entry (j, i) of the Jacobian at jac[j row + i col].
+ * Results must not overlap what is read.
+ * Errors:  WG_EARG: a stride of 0 in a result of several entries. */
+WG_API WG_MUST_CHECK wg_status wg_eval_strided(wg_tape *t, wg_callback *f, void *data, size_t n,
+                                               wg_strided x, size_t m, wg_strided_result y);
+WG_API WG_MUST_CHECK wg_status wg_gradient_strided(wg_tape *t, wg_callback *f, void *data,
+                                                   size_t n, wg_strided x, double *value,
+                                                   wg_strided_result g);
+WG_API WG_MUST_CHECK wg_status wg_jacobian_strided(wg_tape *t, wg_callback *f, void *data,
+                                                   size_t n, wg_strided x, size_t m,
+                                                   wg_strided_result y, double *jac,
+                                                   ptrdiff_t row, ptrdiff_t col);
+WG_API WG_MUST_CHECK wg_status wg_jvp_strided(wg_tape *t, wg_callback *f, void *data, size_t n,
+                                              wg_strided x, wg_strided v, size_t m,
+                                              wg_strided_result y, wg_strided_result jv);
+WG_API WG_MUST_CHECK wg_status wg_vjp_strided(wg_tape *t, wg_callback *f, void *data, size_t n,
+                                              wg_strided x, size_t m, wg_strided w,
+                                              wg_strided_result y, wg_strided_result g);
+WG_API WG_MUST_CHECK wg_status wg_hvp_strided(wg_tape *t, wg_callback *f, void *data, size_t n,
+                                              wg_strided x, wg_strided v, double *value,
+                                              wg_strided_result g, wg_strided_result hv);
+WG_API WG_MUST_CHECK wg_status wg_hessian_strided(wg_tape *t, wg_callback *f, void *data,
+                                                  size_t n, wg_strided x, double *value,
+                                                  wg_strided_result g, double *h, size_t ld);
+
+/* ---- Taylor coefficients ------------------------------------------------------------------- */
+
 /* wg_taylor - the Taylor coefficients of y(s) = f(x(s)) at s = 0, where those of x(s) are given: column k
  * of x and c holds what stands with s^k. Along a line columns 2, 3, ... of x are 0.
  * wg_taylor_vjp - also its adjoint: g = the derivatives by all entries of x of sum w c, over all

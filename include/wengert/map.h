@@ -204,7 +204,14 @@ typedef struct wg_region {
     wg_status (*vjp)(size_t step, size_t n, const double *state, size_t np, const double *param,
                      const double *w, double *dstate, double *dparam, void *data);
     void *data;
+    unsigned flags;
 } wg_region;
+
+/* Flags of a region. WG_REGION_ALWAYS: it reaches beyond the tape (block.h), as what communicates does. Then
+ * the steps are gone through in the same order wherever the other ends call wg_checkpoint with as many steps,
+ * regions and stored states: when they are recorded, and in every sweep and tangent, whatever adjoints are, once for each
+ * lane. */
+enum { WG_REGION_ALWAYS = 1 };
 
 /* wg_checkpoint - `steps` times the regions, in their order.
  * work:    another tape, for what is recorded anew: as long as the recording is used, with
@@ -213,10 +220,11 @@ typedef struct wg_region {
  * Shapes:  state, y: any shape of n elements, the same; param any shape of np elements.
  * Adjoint: as wg_scan.  Tangent: of regions by hand by as many vjps as a state has elements.
  * In a function, and for second derivatives, all steps are written out, one after the other:
- *          regions by hand cannot be (WG_EMODE).
+ *          regions by hand cannot be (WG_EMODE), nor those with WG_REGION_ALWAYS.
  * Cost:    one record; the tape keeps `stored` states and one more.
  * Errors:  (y is NaN, the tape keeps the status)  WG_ENULL, WG_ESHAPE, WG_EARG: work is t; what
- *          a region returned, or what was wrong with its recording. Of a sweep: WG_ESTALE: work was
+ *          a region returned, or what was wrong with its recording; WG_EMODE: it communicates, and not by
+ *          WG_REGION_ALWAYS. Of a sweep: WG_ESTALE: work was
  *          freed (found for the first 16 of a recording, each of one recording at a time). */
 WG_API wg_status wg_checkpoint(wg_tape *t, wg_tape *work, size_t steps, size_t regions,
                                const wg_region *region, size_t stored, wg_mat state,

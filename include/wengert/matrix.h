@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Matrix variables: making them, views of them, their values and adjoints.
  *
- * Operations on them are in elementwise.h, reduce.h, products.h, data.h, solve.h, spectral.h
- * and statistics.h. All matrices are column-major; a vector is a matrix with one column.
+ * Operations on them are in elementwise.h, reduce.h, products.h, data.h, solve.h, spectral.h,
+ * statistics.h and batch.h. All matrices are column-major; a vector is a matrix with one column.
  *
  * The one convention for symmetric operands: an operation on a symmetric matrix A is f((A + A')/2).
  * Its gradient is symmetric, equal bit by bit in both triangles, and a tangent enters with its

@@ -83,6 +83,13 @@ typedef struct wg_ode_options {
                           * with fixed sizes and parameters that vary; 0: states at the times are
                           * interpolated. Where f jumps in time, let it be there */
     size_t stored;     /* checkpoints; 0: 256 */
+    const char *file;  /* its path: where a run that was killed goes on; NULL: nowhere */
+    const char
+        *tag; /* what the numbers do not tell of the run that the file is of, as the version
+                        * of a model; NULL: "" */
+    double
+        seconds; /* between two times that the file is written; 0: 10; negative: when there is a
+                        * solution */
 } wg_ode_options;
 
 /* What a solution took. */
@@ -90,6 +97,7 @@ typedef struct wg_ode_report {
     size_t steps, rejected;
     size_t evaluations; /* of the right-hand side */
     double reached;     /* the time: after a failure not the last one */
+    int resumed;        /* 1: from a file; the numbers above are those of the whole run */
 } wg_ode_report;
 
 /* wg_ode_solve - y at `times` times, from y0 at the first of them.
@@ -113,12 +121,23 @@ typedef struct wg_ode_report {
  * Functions: steps of fixed size of explicit methods, without events, are written out, up to 4 million
  *          operations, with the same bits; everything else is refused (WG_EMODE).
  * Progress: wg_tape_progress is told after each step.
+ * File:    made where there is none, with all the space it will take; open to nobody else; gone after the
+ *          first sweep, or where there will be none: when y is a number, or its tangent is there. After
+ *          a kill, a crash, a failure, a stop, the same program, calling with the same numbers, goes on from it: forward
+ *          from the last state written, or, the solution being read, back from the last adjoint; with the bits
+ *          of a run that was never interrupted. What was half written is not used. A file of another run (other
+ *          numbers, options, tag), or that is no such file, is refused and left as it is; max_steps and
+ *          `seconds` may be others. What f is, only the tag says. Each time it is written it is so
+ *          in full: twice the checkpoints, results and adjoints; that takes a twentieth of
+ *          the time at most, so that large ones are written more seldom than `seconds` says. A replay with
+ *          other numbers begins it anew. Functions and the passes of second derivatives make no use of it.
  * Errors:  (y is NaN, the tape keeps the status; the message has the time that was reached)
  *          WG_ENULL; WG_ESHAPE; WG_EARG: times, options; WG_EGUARD: a comparison in f comes out
  *          differently from when it was recorded; WG_ENONFINITE: of f or a state; WG_ESINGULAR: the matrix
  *          of a step of fixed size; WG_ECONVERGE: a step would be too small, or one too many, or
  *          events without end;
- *          WG_ESTOPPED. */
+ *          WG_EWRITE: the file cannot be made, written or read, is in use, or the disk is full; WG_EARG:
+ *          it is of another run; WG_ESTOPPED. */
 WG_API wg_status wg_ode_solve(wg_tape *t, const wg_ode *k, const wg_ode_options *o,
                               size_t times, const double *time, wg_mat y0, wg_mat p, wg_mat *y,
                               wg_mat *r, wg_ode_report *report);

@@ -16,6 +16,7 @@
 #ifndef WENGERT_OPERAND_H
 #define WENGERT_OPERAND_H
 
+#include <wengert/batch.h>
 #include <wengert/data.h>
 #include <wengert/elementwise.h>
 #include <wengert/matrix.h>
@@ -249,6 +250,8 @@ inline wg_mat wgi_matrix(wg_tape *t, number x) {
 #define wg_flip_cols(t, x) WGI_ON(t, wg_flip_cols(wgi_t, WGI_MATRIX(x)))
 #define wg_tile(t, x, down, across) WGI_ON(t, wg_tile(wgi_t, WGI_MATRIX(x), down, across))
 #define wg_repeat(t, x, down, across) WGI_ON(t, wg_repeat(wgi_t, WGI_MATRIX(x), down, across))
+#define wg_windows(t, x, count, cols, stride) \
+    WGI_ON(t, wg_windows(wgi_t, WGI_MATRIX(x), count, cols, stride))
 #define wg_broadcast_to(t, x, rows, cols) \
     WGI_ON(t, wg_broadcast_to(wgi_t, WGI_MATRIX(x), rows, cols))
 #define wg_pad(t, x, above, below, left, right, value) \
@@ -320,6 +323,10 @@ inline wg_mat wgi_matrix(wg_tape *t, number x) {
     WGI_ON(t, wg_solve_banded(wgi_t, kl, ku, WGI_MATRIX(a), WGI_MATRIX(b)))
 #define wg_solve_tridiagonal(t, lower, diagonal, upper, b) \
     WGI_ON(t, wg_solve_tridiagonal(wgi_t, WGI_MATRIX(lower), WGI_MATRIX(diagonal), WGI_MATRIX(upper), WGI_MATRIX(b)))
+#define wg_solve_toeplitz(t, c, r, b) \
+    WGI_ON(t, wg_solve_toeplitz(wgi_t, WGI_MATRIX(c), WGI_MATRIX(r), WGI_MATRIX(b)))
+#define wg_solve_circulant(t, c, b) \
+    WGI_ON(t, wg_solve_circulant(wgi_t, WGI_MATRIX(c), WGI_MATRIX(b)))
 #define wg_qr(t, a, q, r) WGI_ON(t, wg_qr(wgi_t, WGI_MATRIX(a), q, r))
 #define wg_qr_q(t, a) WGI_ON(t, wg_qr_q(wgi_t, WGI_MATRIX(a)))
 #define wg_qr_r(t, a) WGI_ON(t, wg_qr_r(wgi_t, WGI_MATRIX(a)))
@@ -376,9 +383,31 @@ inline wg_mat wgi_matrix(wg_tape *t, number x) {
     WGI_ON(t, wg_covariance_between(wgi_t, kernel, WGI_MATRIX(x), WGI_MATRIX(z), WGI_MATRIX(scale), sigma))
 #define wg_gp_logml(t, kernel, x, y, scale, sigma, noise) \
     WGI_ON(t, wg_gp_logml(wgi_t, kernel, WGI_MATRIX(x), WGI_MATRIX(y), WGI_MATRIX(scale), sigma, noise))
+#define wg_kalman_step(t, f, h, q, r, y, x, p) \
+    WGI_ON(t, wg_kalman_step(wgi_t, WGI_MATRIX(f), WGI_MATRIX(h), WGI_MATRIX(q), WGI_MATRIX(r), WGI_MATRIX(y), x, p))
 #define wg_distances(t, x, z) WGI_ON(t, wg_distances(wgi_t, WGI_MATRIX(x), WGI_MATRIX(z)))
 #define wg_distances_squared(t, x, z) \
     WGI_ON(t, wg_distances_squared(wgi_t, WGI_MATRIX(x), WGI_MATRIX(z)))
 #define wg_data_covariance(t, x, ddof) WGI_ON(t, wg_data_covariance(wgi_t, WGI_MATRIX(x), ddof))
+#define wg_det_batch(t, count, a) WGI_ON(t, wg_det_batch(wgi_t, count, WGI_MATRIX(a)))
+#define wg_logabsdet_batch(t, count, a, sign) \
+    WGI_ON(t, wg_logabsdet_batch(wgi_t, count, WGI_MATRIX(a), sign))
+#define wg_logdet_spd_batch(t, count, a) \
+    WGI_ON(t, wg_logdet_spd_batch(wgi_t, count, WGI_MATRIX(a)))
+#define wg_inverse_batch(t, count, a) WGI_ON(t, wg_inverse_batch(wgi_t, count, WGI_MATRIX(a)))
+#define wg_inverse_spd_batch(t, count, a) \
+    WGI_ON(t, wg_inverse_spd_batch(wgi_t, count, WGI_MATRIX(a)))
+#define wg_qr_batch(t, count, a, q, r) WGI_ON(t, wg_qr_batch(wgi_t, count, WGI_MATRIX(a), q, r))
+#define wg_lstsq_batch(t, count, a, b) \
+    WGI_ON(t, wg_lstsq_batch(wgi_t, count, WGI_MATRIX(a), WGI_MATRIX(b)))
+#define wg_eigvalsh_batch(t, count, a) WGI_ON(t, wg_eigvalsh_batch(wgi_t, count, WGI_MATRIX(a)))
+#define wg_eigh_batch(t, count, a, w, v) \
+    WGI_ON(t, wg_eigh_batch(wgi_t, count, WGI_MATRIX(a), w, v))
+#define wg_svdvals_batch(t, count, a) WGI_ON(t, wg_svdvals_batch(wgi_t, count, WGI_MATRIX(a)))
+#define wg_svd_batch(t, count, a, u, s, vt) \
+    WGI_ON(t, wg_svd_batch(wgi_t, count, WGI_MATRIX(a), u, s, vt))
+#define wg_expm_batch(t, count, a) WGI_ON(t, wg_expm_batch(wgi_t, count, WGI_MATRIX(a)))
+#define wg_mvn_logpdf_batch(t, count, y, mu, s) \
+    WGI_ON(t, wg_mvn_logpdf_batch(wgi_t, count, WGI_MATRIX(y), WGI_MATRIX(mu), WGI_MATRIX(s)))
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Products: of vectors, matrices, triangles, symmetric matrices, batches; convolution.
+/* Products: of vectors, matrices, triangles, symmetric matrices, batches; convolution and pooling.
  *
  * Names, arguments and flags are those of the BLAS, column-major; the result is a new matrix.
  * Flags may be lower-case; 'C' is 'T'. op(A) is A or, with 'T', its transpose. A vector is one
@@ -62,7 +62,7 @@ WG_API wg_mat wg_gemm_real(wg_tape *t, char ta, char tb, wg_real alpha, wg_mat a
 
 /* wg_gemm_batch - alpha op(A_i) op(B_i) for `count` matrices side by side: A is [A_0 A_1 ...].
  * Shapes:  op(A_i) m-by-k, op(B_i) k-by-n; the result m-by-(n count); count >= 1. One A for all
- * B_i is wg_matmul(t, A, [B_0 B_1 ...]). */
+ * B_i is wg_matmul(t, A, [B_0 B_1 ...]). More of batches: solve.h, batch.h. */
 WG_API wg_mat wg_gemm_batch(wg_tape *t, size_t count, char ta, char tb, double alpha, wg_mat a,
                             wg_mat b);
 
@@ -127,21 +127,54 @@ typedef struct wg_conv {
     size_t filters, kernel_height, kernel_width;
     size_t stride[2], dilation[2]; /* down, across; 0 is 1 */
     size_t pad[2];                 /* zeros above and below, left and right */
+    size_t groups;                 /* of channels, and of filters: of one group each; 0 is 1 */
 } wg_conv;
 
 /* wg_conv2d - every filter applied to every image (as a correlation: kernels are not flipped):
  *     r(f, pixel h w) = bias(f) + sum over c, i, j of
  *         w(c, pixel i j of filter f) x(c, pixel (h stride + i dilation - pad, w ...))
  * wg_conv1d - the same for sequences of length x.cols / batch: height the length, width 1.
- * Shapes:  x channels-by-(height width batch); w channels-by-(kernel height width filters);
- *          bias of `filters`, NULL: none; r filters-by-(pixels of the result times batch).
- * Adjoint: of the product of matrices that it is; patches of x are gathered anew, not kept.
- * Cost:    2 channels kernel filters pixels flops in dgemm, backward twice that.
- * Errors:  WG_EARG: no kernel, or sizes of the result beyond those of BLAS; of wg_conv1d also
- *          columns that batch or filters do not divide. */
+ * With groups the channels are divided among them, in their order, and so are the filters, of which each
+ * sees the channels of its group only. wg_conv1d has none.
+ * wg_conv2d_transposed - the transpose of wg_conv2d with these sizes as a map from x to r, from r to x: height
+ * and width are those of its result ("transposed convolution", "deconvolution" of stride and padding).
+ * Shapes:  x channels-by-(height width batch); w (channels / groups)-by-(kernel height width filters);
+ *          bias of `filters`, of the transpose of `channels`, NULL: none; r filters-by-(pixels of the
+ *          result times batch), a result being (height + 2 pad - dilation (kernel height - 1) - 1) / stride
+ *          + 1 pixels high, rounded down, and as wide likewise.
+ * Adjoint: x_ is the transpose of R_, w_ of (c, pixel i j of filter f) the sum of products of R_(f) with
+ *          what it sees there; nothing is kept.
+ * Cost:    2 channels kernel filters pixels / groups flops, backward twice that, without BLAS and a
+ *          copy of the patches. The workspace is some padded images, and the filters.
+ * Errors:  WG_EARG: no kernel, filters or (WG_ESHAPE) channels that the groups do not divide, or sizes of
+ *          the result beyond those of BLAS; of wg_conv1d also columns that batch or filters do not
+ *          divide. */
 WG_API wg_mat wg_conv2d(wg_tape *t, const wg_conv *s, wg_mat x, wg_mat w, const wg_mat *bias);
+WG_API wg_mat wg_conv2d_transposed(wg_tape *t, const wg_conv *s, wg_mat r, wg_mat w,
+                                   const wg_mat *bias);
 WG_API wg_mat wg_conv1d(wg_tape *t, size_t batch, size_t filters, size_t stride, size_t pad,
                         wg_mat x, wg_mat w, const wg_mat *bias);
+
+/* Sizes of a pooling, of images as those of a convolution. Padding is narrower than the window. */
+typedef struct wg_pool {
+    size_t batch, height, width;
+    size_t kernel_height, kernel_width; /* of the window */
+    size_t stride[2];                   /* down, across; 0: as the window, which meet then */
+    size_t pad[2];                      /* above and below, left and right */
+} wg_pool;
+
+/* wg_max_pool2d - the largest pixel in every window, in each channel by itself; padding is none of them,
+ * a NaN is larger than all numbers.   wg_average_pool2d - their average; padding counts as zeros.
+ * Shapes:  x channels-by-(height width batch); r channels-by-(pixels of the result times batch), a result
+ *          being (height + 2 pad - kernel height) / stride + 1 pixels high, rounded down, and as wide
+ *          likewise; none, if the image has none.
+ * Adjoint: to the first of the largest pixels, column after column; in equal parts to all.
+ * Cost:    a comparison or a sum for every pixel in every window; the largest keep 8 bytes for each number
+ *          of r.
+ * Errors:  WG_EARG: a window of no size, padding as wide as the window, or sizes beyond those of BLAS;
+ *          WG_ENULL. */
+WG_API wg_mat wg_max_pool2d(wg_tape *t, const wg_pool *s, wg_mat x);
+WG_API wg_mat wg_average_pool2d(wg_tape *t, const wg_pool *s, wg_mat x);
 
 WG_END_DECLS
 

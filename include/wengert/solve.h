@@ -6,7 +6,8 @@
  * read, the other has gradient 0, as has the diagonal with diag 'U'.
  *
  * Flags are one letter, as in BLAS: side 'L' 'R', uplo 'L' 'U', trans 'N' 'T', diag 'N' 'U'.
- * Batches (_batch): `count` matrices stand side by side in one.
+ * Batches (_batch): `count` matrices stand side by side in one. Of several, a member with a NaN
+ * touches no other, and is not refused. More of them are in batch.h.
  *
  * Letters: X_ is the adjoint of X. "LU": dgetrf, partial pivoting. Every operation refuses with
  * WG_ESHAPE, WG_EARG (a flag), WG_ENOMEM, WG_ESTALE as wg_apply does; Errors below names the
@@ -145,6 +146,20 @@ WG_API wg_mat wg_solve_banded(wg_tape *t, size_t kl, size_t ku, wg_mat a, wg_mat
 WG_API wg_mat wg_solve_tridiagonal(wg_tape *t, wg_mat lower, wg_mat diagonal, wg_mat upper,
                                    wg_mat b);
 
+/* wg_solve_toeplitz - X with T X = B for T(i, j) = c[i - j] on and below the diagonal, r[j - i] above
+ * it, by Levinson's recursion; r[0] is not used.
+ * wg_solve_circulant - the same for C(i, j) = c[(i - j) mod n], by Fourier transforms.
+ * Shapes:  c, r n-by-1; B, X n-by-k.
+ * Adjoint: W = T^-T X_, B_ += W, c_ and r_ -= the sums of W X' along its diagonals.
+ * Cost:    wg_solve_toeplitz 8 n^2 + 8 n^2 k flops, the adjoint the same and 2 n^2 k, workspace of
+ *          n (4 + 3 k) numbers; wg_solve_circulant O(n log n) for each column, the adjoint three times that;
+ *          keeps 16 n bytes. In functions elimination, written out.
+ * Errors:  WG_ESINGULAR: T, or a leading part of it, is singular or so near to it that the residual is not
+ *          rounding: then wg_solve of wg_toeplitz; C is, to the last digit; WG_ENONFINITE: of an operand.
+ * Source:  Levinson 1947; Cooley and Tukey 1965; Bluestein 1970. */
+WG_API wg_mat wg_solve_toeplitz(wg_tape *t, wg_mat c, wg_mat r, wg_mat b);
+WG_API wg_mat wg_solve_circulant(wg_tape *t, wg_mat c, wg_mat b);
+
 /* ---- orthogonal factorisations ----------------------------------------------------------- */
 
 /* wg_qr - A = Q R, reduced.  wg_qr_q, wg_qr_r - one of the two.
@@ -165,7 +180,8 @@ WG_API wg_mat wg_qr_r(wg_tape *t, wg_mat a);
  * Shapes:  as wg_qr; perm of n (NULL: not wanted), SIZE_MAX after a failure, and after a replay as it
  *          was. What is NULL is not wanted.
  * Adjoint: that of wg_qr at this order, which has no derivative.   Cost: twice that of wg_qr.
- * Errors:  those of wg_qr; WG_ENONFINITE; WG_ESHAPE: beyond 63 million columns. Not in functions. */
+ * Errors:  those of wg_qr; WG_ENONFINITE; WG_ESHAPE: beyond 63 million columns.
+ * In functions the order is that of every point; with perm, which is that of one, it is refused. */
 WG_API wg_status wg_qr_pivoted(wg_tape *t, wg_mat a, wg_mat *q, wg_mat *r, size_t *perm);
 
 /* wg_lu_factors - A(perm, :) = L U with partial pivoting (dgetrf): L with ones on its diagonal, row i
@@ -175,7 +191,8 @@ WG_API wg_status wg_qr_pivoted(wg_tape *t, wg_mat a, wg_mat *q, wg_mat *r, size_
  * Adjoint: A_ += P' L^-T (tril(L'L_, -1) + triu(U_ U')) U^-T, the order being without
  *          derivative.   Source: de Hoog, Anderssen and Lukas 2011.
  * Cost:    2/3 n^3 flops, the adjoint 6 n^3.
- * Errors:  WG_ENONFINITE; in a sweep, WG_EDEGENERATE: A is singular. Not in functions. */
+ * Errors:  WG_ENONFINITE; in a sweep, WG_EDEGENERATE: A is singular.
+ * In functions as wg_qr_pivoted. */
 WG_API wg_status wg_lu_factors(wg_tape *t, wg_mat a, wg_mat *l, wg_mat *u, size_t *perm);
 
 /* wg_polar - A = U H, U with orthonormal columns, H symmetric with eigenvalues >= 0, by a singular
@@ -186,8 +203,7 @@ WG_API wg_status wg_lu_factors(wg_tape *t, wg_mat a, wg_mat *l, wg_mat *u, size_
  *          Source: Kenney and Laub 1991; Higham 2008, chapter 8.
  * Cost:    that of the decomposition, 8 n^2 bytes kept; adjoint 4 m n^2 + 12 n^3 flops, 6 m n^2 more
  *          for m > n.
- * Errors:  WG_ENONFINITE, WG_ECONVERGE; in a sweep, WG_EDEGENERATE: A has not full rank. Not in
- *          functions. */
+ * Errors:  WG_ENONFINITE, WG_ECONVERGE; in a sweep, WG_EDEGENERATE: A has not full rank. */
 WG_API wg_status wg_polar(wg_tape *t, wg_mat a, wg_mat *u, wg_mat *h);
 
 /* wg_lstsq - X with |A X - B| smallest, by QR; for m < n the one that has A X = B and |X|

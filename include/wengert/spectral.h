@@ -196,7 +196,7 @@ WG_API wg_mat wg_logm(wg_tape *t, wg_mat a);
  * Adjoint: Y - S'Y S' with N'Y + Y N' = S_, N = S A.   Source: Higham 2008, 5.3.
  * Cost:    about 32 n^3 flops, 16 n^2 bytes kept; adjoint 14 n^3.
  * Errors:  WG_ESINGULAR: an eigenvalue on the imaginary axis, or so near that rounding decides; no more
- *          than two digits are known. Not in functions. */
+ *          than two digits are known. */
 WG_API wg_mat wg_signm(wg_tape *t, wg_mat a);
 
 /* wg_cosm, wg_sinm - cosine and sine of a matrix, recorded as products: with s = 1 + log2 of the

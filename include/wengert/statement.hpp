@@ -66,11 +66,11 @@ namespace detail {
 /* ---- lists ---------------------------------------------------------------------------------
  * Every loop is a pack of constant indices: what a compiler dissolves into registers. */
 
-template <int... I> struct sequence {};
-template <int N, int... I> struct sequence_to {
-    using type = typename sequence_to<N - 1, N - 1, I...>::type;
+template <int... K> struct sequence {};
+template <int N, int... K> struct sequence_to {
+    using type = typename sequence_to<N - 1, N - 1, K...>::type;
 };
-template <int... I> struct sequence_to<0, I...> { using type = sequence<I...>; };
+template <int... K> struct sequence_to<0, K...> { using type = sequence<K...>; };
 template <int N> using indices = typename sequence_to<N>::type;
 
 /* Does for each index of a pack what is written before it. */
@@ -123,20 +123,20 @@ template <int L> struct numbers { double n[L]; };
 template <> struct numbers<0> {};
 
 /* The operands of s, their partials times d, are those of r from position At on. */
-template <int At, int N, int M, int... I>
-WGI_FUNCTION void put(list<N> &r, double d, const list<M> &s, sequence<I...>) {
+template <int At, int N, int M, int... K>
+WGI_FUNCTION void put(list<N> &r, double d, const list<M> &s, sequence<K...>) {
     (void)d, (void)s, (void)r;
-    WGI_FOR_EACH(r.p[At + I] = d * s.p[I], r.x[At + I] = s.x[I], r.h[At + I] = s.h[I]);
+    WGI_FOR_EACH(r.p[At + K] = d * s.p[K], r.x[At + K] = s.x[K], r.h[At + K] = s.h[K]);
 }
 template <int At, int N>
 WGI_FUNCTION void put(list<N> &r, double d, const lone &s, sequence<0>) {
     r.p[At] = d, r.x[At] = s.x, r.h[At] = s.h;
 }
 
-template <int At, int L, int M, int... I>
-WGI_FUNCTION void put_numbers(numbers<L> &r, const numbers<M> &s, sequence<I...>) {
+template <int At, int L, int M, int... K>
+WGI_FUNCTION void put_numbers(numbers<L> &r, const numbers<M> &s, sequence<K...>) {
     (void)s, (void)r;
-    WGI_FOR_EACH(r.n[At + I] = s.n[I]);
+    WGI_FOR_EACH(r.n[At + K] = s.n[K]);
 }
 
 /* Conversions between expressions go upwards in this. */
@@ -294,8 +294,8 @@ WGI_FUNCTION wg_real untaped(double value, uint64_t operands) {
 
 /* By the functions of C, of wengert/statement_lists.h: there is one way to append. */
 #define WGI_LISTS_OF(n)                                                                        \
-    template <int... I> WGI_FUNCTION wgi_s##n c_list(const list<n> &s, sequence<I...>) {       \
-        return wgi_s##n{{s.p[I]...}, {s.x[I]...}, {s.h[I]...}};                                \
+    template <int... K> WGI_FUNCTION wgi_s##n c_list(const list<n> &s, sequence<K...>) {       \
+        return wgi_s##n{{s.p[K]...}, {s.x[K]...}, {s.h[K]...}};                                \
     }                                                                                          \
     WGI_FUNCTION bool ready(const wg_tape *t, const list<n> &s, bool products) {               \
         const wgi_s##n l = c_list(s, indices<n>());                                            \
@@ -338,27 +338,27 @@ WGI_FUNCTION wg_real leave(wg_tape *t, double value, const lone &s, const double
     return wgi_leave_r(t, value, &at, number, site);
 }
 
-template <int L, int... I>
-WGI_FUNCTION void store_numbers(double *w, const numbers<L> &s, sequence<I...>) {
+template <int L, int... K>
+WGI_FUNCTION void store_numbers(double *w, const numbers<L> &s, sequence<K...>) {
     (void)w, (void)s;
-    WGI_FOR_EACH(w[I] = s.n[I]);
+    WGI_FOR_EACH(w[K] = s.n[K]);
 }
 
-template <int N, int... I> WGI_FUNCTION uint64_t either(const list<N> &s, sequence<I...>) {
+template <int N, int... K> WGI_FUNCTION uint64_t either(const list<N> &s, sequence<K...>) {
     uint64_t all = 0;
     (void)s;
-    WGI_FOR_EACH(all |= s.h[I]);
+    WGI_FOR_EACH(all |= s.h[K]);
     return all;
 }
 
 /* The first n of 8 operands. */
 template <int N> struct shortened {
-    template <int... I>
+    template <int... K>
     static wg_real let(wg_tape *t, double value, int n, const list<8> &s, const double *number,
-                       const wgi_site *site, sequence<I...>) {
+                       const wgi_site *site, sequence<K...>) {
         if (n != N)
             return shortened<N - 1>::let(t, value, n, s, number, site, indices<N - 1>());
-        const list<N> l = {{s.p[I]...}, {s.x[I]...}, {s.h[I]...}};
+        const list<N> l = {{s.p[K]...}, {s.x[K]...}, {s.h[K]...}};
         return leave(t, value, l, number, site);
     }
 };
@@ -390,13 +390,13 @@ inline __attribute__((noinline)) wg_real let_present(wg_tape *t, double value, i
                              indices<8>());
 }
 
-template <int N, int... I>
+template <int N, int... K>
 WGI_FUNCTION wg_real leave_present(wg_tape *t, double value, int l, const list<N> &s,
                                    const double *lit, unsigned absent, const wgi_site *site,
-                                   sequence<I...>) {
+                                   sequence<K...>) {
     list<8> all = list<8>();
     (void)s;
-    WGI_FOR_EACH(all.p[I] = s.p[I], all.x[I] = s.x[I], all.h[I] = s.h[I]);
+    WGI_FOR_EACH(all.p[K] = s.p[K], all.x[K] = s.x[K], all.h[K] = s.h[K]);
     return let_present(t, value, N, l, all, lit, absent, site);
 }
 
@@ -471,7 +471,7 @@ template <class F, class... X> struct whole {
     }
     static constexpr int longest = place_of(largest_of(length<X>()...), length<X>()...);
 };
-template <bool Fits, class F, class I, class... X> struct cutting;
+template <bool Fits, class F, class K, class... X> struct cutting;
 template <class F, int... K, class... X> struct cutting<true, F, sequence<K...>, X...> {
     template <int J> static constexpr bool cut() { return false; }
 };
@@ -532,7 +532,7 @@ WGI_FUNCTION typename result<F, X...>::type combine(sequence<K...>, const X &...
 }
 
 /* Of any operands. */
-template <class F, class I, class... X> struct operation;
+template <class F, class K, class... X> struct operation;
 template <class F, int... K, class... X> struct operation<F, sequence<K...>, X...> {
     using cut = cutting<whole<F, X...>::fits, F, sequence<K...>, X...>;
     using type =

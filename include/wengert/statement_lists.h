@@ -586,35 +586,35 @@ WGI_LIST int wgi_none_0(const wg_tape *t, const void *s) {
 }
 WGI_LIST int wgi_none_1(const wg_tape *t, const wgi_s1 *s) {
     __asm__("" : "+r"(t));
-    return (t->top < t->limit) & ((s->h[0]) == 0);
+    return ((uintptr_t)t->top < ((uintptr_t)t->limit | (uintptr_t)t->kept_limit)) & ((s->h[0]) == 0);
 }
 WGI_LIST int wgi_none_2(const wg_tape *t, const wgi_s2 *s) {
     __asm__("" : "+r"(t));
-    return (t->top < t->limit) & ((s->h[0] | s->h[1]) == 0);
+    return ((uintptr_t)t->top < ((uintptr_t)t->limit | (uintptr_t)t->kept_limit)) & ((s->h[0] | s->h[1]) == 0);
 }
 WGI_LIST int wgi_none_3(const wg_tape *t, const wgi_s3 *s) {
     __asm__("" : "+r"(t));
-    return (t->top < t->limit) & ((s->h[0] | s->h[1] | s->h[2]) == 0);
+    return ((uintptr_t)t->top < ((uintptr_t)t->limit | (uintptr_t)t->kept_limit)) & ((s->h[0] | s->h[1] | s->h[2]) == 0);
 }
 WGI_LIST int wgi_none_4(const wg_tape *t, const wgi_s4 *s) {
     __asm__("" : "+r"(t));
-    return (t->top < t->limit) & ((s->h[0] | s->h[1] | s->h[2] | s->h[3]) == 0);
+    return ((uintptr_t)t->top < ((uintptr_t)t->limit | (uintptr_t)t->kept_limit)) & ((s->h[0] | s->h[1] | s->h[2] | s->h[3]) == 0);
 }
 WGI_LIST int wgi_none_5(const wg_tape *t, const wgi_s5 *s) {
     __asm__("" : "+r"(t));
-    return (t->top < t->limit) & ((s->h[0] | s->h[1] | s->h[2] | s->h[3] | s->h[4]) == 0);
+    return ((uintptr_t)t->top < ((uintptr_t)t->limit | (uintptr_t)t->kept_limit)) & ((s->h[0] | s->h[1] | s->h[2] | s->h[3] | s->h[4]) == 0);
 }
 WGI_LIST int wgi_none_6(const wg_tape *t, const wgi_s6 *s) {
     __asm__("" : "+r"(t));
-    return (t->top < t->limit) & ((s->h[0] | s->h[1] | s->h[2] | s->h[3] | s->h[4] | s->h[5]) == 0);
+    return ((uintptr_t)t->top < ((uintptr_t)t->limit | (uintptr_t)t->kept_limit)) & ((s->h[0] | s->h[1] | s->h[2] | s->h[3] | s->h[4] | s->h[5]) == 0);
 }
 WGI_LIST int wgi_none_7(const wg_tape *t, const wgi_s7 *s) {
     __asm__("" : "+r"(t));
-    return (t->top < t->limit) & ((s->h[0] | s->h[1] | s->h[2] | s->h[3] | s->h[4] | s->h[5] | s->h[6]) == 0);
+    return ((uintptr_t)t->top < ((uintptr_t)t->limit | (uintptr_t)t->kept_limit)) & ((s->h[0] | s->h[1] | s->h[2] | s->h[3] | s->h[4] | s->h[5] | s->h[6]) == 0);
 }
 WGI_LIST int wgi_none_8(const wg_tape *t, const wgi_s8 *s) {
     __asm__("" : "+r"(t));
-    return (t->top < t->limit) & ((s->h[0] | s->h[1] | s->h[2] | s->h[3] | s->h[4] | s->h[5] | s->h[6] | s->h[7]) == 0);
+    return ((uintptr_t)t->top < ((uintptr_t)t->limit | (uintptr_t)t->kept_limit)) & ((s->h[0] | s->h[1] | s->h[2] | s->h[3] | s->h[4] | s->h[5] | s->h[6] | s->h[7]) == 0);
 }
 WGI_API wg_real wgi_let_r(wg_tape *t, double value, uint64_t h0,
     const wgi_site *site, const double *number, double p0, double x0);

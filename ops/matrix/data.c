@@ -182,6 +182,7 @@ WALKER(flip_rows);
 WALKER(flip_cols);
 WALKER(tile);
 WALKER(repeat);
+WALKER(windows);
 WALKER(broadcast_to);
 WALKER(permute);
 
@@ -241,6 +242,16 @@ wg_mat wg_repeat(wg_tape *t, wg_mat x, size_t down, size_t across) {
     w.extent[2] = across;
     w.extent[3] = x.cols, w.across[3] = 1;
     return walk(t, &wgi_op_repeat, x, &w);
+}
+
+wg_mat wg_windows(wg_tape *t, wg_mat x, size_t count, size_t cols, size_t stride) {
+    struct walk w = still;
+    w.row_dims = 1;
+    w.extent[0] = x.rows, w.down[0] = 1;
+    w.extent[1] = cols, w.across[1] = 1;
+    w.extent[2] = count, w.across[2] = (ptrdiff_t)stride;
+    if (stride > INT_MAX) w.status = WG_ESHAPE, w.why = "a stride beyond the operand";
+    return walk(t, &wgi_op_windows, x, &w);
 }
 
 wg_mat wg_broadcast_to(wg_tape *t, wg_mat x, size_t rows, size_t cols) {

@@ -61,12 +61,32 @@ static wg_status refuse(wg_block *b, int info) {
     return WG_ESINGULAR;
 }
 
+/* Is there a NaN in what is read of member k of a batch? */
+static int is_nan(const wg_block *b, size_t k, int lower) {
+    const size_t n = b->in[0].rows;
+    const wgi_dense a = wgi_value_of(&b->in[0], n, k);
+    const int turned = lower && a.trans;
+    for (size_t j = 0; j < n; j++)
+        for (size_t i = lower && !turned ? j : 0; i < (turned ? j + 1 : n); i++)
+            if (isnan(a.p[i + j * a.ld])) return 1;
+    return 0;
+}
+
+/* A factor of NaN: whatever is computed from it is NaN. */
+static void spoil(size_t n, double *packed, int *pivot) {
+    for (size_t e = 0; e < n * n; e++) packed[e] = NAN;
+    for (size_t i = 0; pivot != NULL && i < n; i++) pivot[i] = (int)i + 1;
+}
+
 wg_status wgi_factor_make(wg_block *b) {
     const wgi_factored *const p = wgi_factored_of(b);
+    const int lower = p->kind == WG_CHOLESKY;
     if (p->packed != NULL) return WG_OK;
     for (size_t k = 0; k < p->count && b->in[0].rows != 0; k++) {
         const int info = wgi_factor_one(b, k);
-        if (info != 0) return refuse(b, info);
+        if (info == 0) continue;
+        if (p->count == 1 || !is_nan(b, k, lower)) return refuse(b, info);
+        spoil(b->in[0].rows, wgi_packed(b, k), lower ? NULL : wgi_pivots(b, k));
     }
     return WG_OK;
 }
@@ -683,10 +703,14 @@ static wg_status cholesky_value(wg_block *b) {
         b->info = n <= WGI_TINY
                       ? wgi_tiny_cholesky(n, l)
                       : LAPACKE_dpotrf_work(LAPACK_COL_MAJOR, 'L', wgi_int(n), l, wgi_int(n));
-        if (b->info != 0) {
+        if (b->info == 0) continue;
+        if (count == 1 || !is_nan(b, k, 1)) {
             b->why = "the matrix is not positive definite";
             return WG_ESINGULAR;
         }
+        b->info = 0;
+        for (size_t j = 0; j < n; j++)
+            for (size_t i = j; i < n; i++) l[i + j * n] = NAN;
     }
     return WG_OK;
 }

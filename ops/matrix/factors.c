@@ -28,6 +28,8 @@
 #include <wengert/spectral.h>
 #include "dense.h"
 #include "spectral.h"
+#include "traits.h"
+#include "whole.h"
 
 static size_t smaller(size_t a, size_t b) { return a < b ? a : b; }
 static size_t larger(size_t a, size_t b) { return a > b ? a : b; }
@@ -173,12 +175,42 @@ static wg_status lu_adjoint(wg_tape *t, wg_block *b, const wg_mat *in, const wg_
     return wg_tape_status(t);
 }
 
+/* P with a one at (i, order[i]): at every point its own, and without derivative. */
+static wg_mat order_matrix(wg_tape *t, wg_mat order) {
+    const size_t n = order.rows;
+    double *const number = wg_tape_keep(t, n * sizeof *number, NULL);
+    for (size_t i = 0; number != NULL && i < n; i++) number[i] = (double)i;
+    return (wg_mat_select_eq)(t, order, wg_mat_constant_borrowed(t, 1, n, number, 1),
+                              wg_mat_fill(t, 1, 1, 1), wg_mat_fill(t, 1, 1, 0));
+}
+
+/* In functions the order is one of the results. A U with a zero on its diagonal makes it NaN. */
+static wg_status lu_rule(wg_tape *t, wg_block *b, const wg_mat *in, const wg_mat *out,
+                         const wg_mat *bar, wg_mat *back) {
+    const wg_mat l = out[0], u = out[1];
+    (void)b, (void)in;
+    if (l.rows == 0) return WG_OK;
+    const wg_mat low = wg_tril(t, wg_gemm(t, 'T', 'N', 1, l, bar[0], 0, l), -1);
+    const wg_mat high = wg_triu(t, wg_gemm(t, 'N', 'T', 1, bar[1], u, 0, u), 0);
+    const wg_mat x = wg_trsm(t, 'L', 'L', 'T', 'U', 1, l, wg_mat_add(t, low, high));
+    back[0] = wg_gemm(t, 'T', 'N', 1, order_matrix(t, out[2]),
+                      wg_trsm(t, 'R', 'U', 'T', 'N', 1, u, x), 0, l);
+    return wg_tape_status(t);
+}
+
+static const wgi_traits of_lu = {.whole = &wgi_whole_lu_factors};
 const wg_block_op wgi_op_lu_factors = {"wg_lu_factors", 0,    lu_shape,   lu_value, lu_vjp,
-                                       lu_jvp,          NULL, lu_adjoint, NULL};
+                                       lu_jvp,          NULL, lu_adjoint, &of_lu};
+const wgi_whole wgi_whole_lu_factors = {
+    &wgi_op_lu_factors, "nn", "nnnnn1", lu_rule, NULL, 0, 0, 1};
+/* Whose user has the order as numbers of this point: no part of functions. */
+static const wg_block_op lu_in_order = {"wg_lu_factors", 0,    lu_shape,   lu_value, lu_vjp,
+                                        lu_jvp,          NULL, lu_adjoint, NULL};
 
 wg_status wg_lu_factors(wg_tape *t, wg_mat a, wg_mat *l, wg_mat *u, size_t *perm) {
     wg_mat out[3];
-    const wg_status s = wg_apply(t, &wgi_op_lu_factors, NULL, 0, 1, &a, 3, out);
+    const wg_status s =
+        wg_apply(t, perm != NULL ? &lu_in_order : &wgi_op_lu_factors, NULL, 0, 1, &a, 3, out);
     if (l != NULL) *l = out[0];
     if (u != NULL) *u = out[1];
     if (a.rows == a.cols) indices(a.rows, out[2].value, perm);
@@ -258,14 +290,29 @@ static wg_status order_adjoint(wg_tape *t, wg_block *b, const wg_mat *in, const 
     return wg_tape_status(t);
 }
 
-const wg_block_op wgi_op_qr_pivoted = {
+static wg_status order_rule(wg_tape *t, wg_block *b, const wg_mat *in, const wg_mat *out,
+                            const wg_mat *bar, wg_mat *back) {
+    (void)b, (void)in;
+    if (out[0].rows != 0 && out[0].cols != 0)
+        back[0] = wg_matmul(t, bar[0], order_matrix(t, out[1]));
+    return wg_tape_status(t);
+}
+
+static const wgi_traits of_order = {.whole = &wgi_whole_qr_pivoted};
+const wg_block_op wgi_op_qr_pivoted = {"wg_qr_pivoted", 0,         order_shape, order_value,
+                                       order_vjp,       order_jvp, NULL,        order_adjoint,
+                                       &of_order};
+const wgi_whole wgi_whole_qr_pivoted = {
+    &wgi_op_qr_pivoted, "mn", "mnn1", order_rule, NULL, 0, 0, 4};
+static const wg_block_op qr_in_order = {
     "wg_qr_pivoted", 0,    order_shape,   order_value, order_vjp,
     order_jvp,       NULL, order_adjoint, NULL};
 
 wg_status wg_qr_pivoted(wg_tape *t, wg_mat a, wg_mat *q, wg_mat *r, size_t *perm) {
     const size_t p = smaller(a.rows, a.cols);
     wg_mat moved[2], both[2] = {wg_mat_failed(a.rows, p), wg_mat_failed(p, a.cols)};
-    wg_status s = wg_apply(t, &wgi_op_qr_pivoted, NULL, 0, 1, &a, 2, moved);
+    wg_status s =
+        wg_apply(t, perm != NULL ? &qr_in_order : &wgi_op_qr_pivoted, NULL, 0, 1, &a, 2, moved);
     if (s == WG_OK) s = wg_qr(t, moved[0], &both[0], &both[1]);
     if (q != NULL) *q = both[0];
     if (r != NULL) *r = both[1];
@@ -417,23 +464,17 @@ static wg_status polar_jvp(wg_block *b) {
 }
 
 /* The formula at the head with H in place of its eigenvalues: H Y + Y H = C has Y_ij = C_ij over
- * s_i + s_j in the basis V. */
-static wg_status polar_adjoint(wg_tape *t, wg_block *b, const wg_mat *in, const wg_mat *out,
-                               const wg_mat *bar, wg_mat *back) {
-    const polar p = polar_of(b);
-    const wg_mat u = out[0], h = out[1];
-    wg_mat x = wg_mat_fill(t, p.n, p.n, 0), more = wg_mat_failed(0, 0);
-    (void)in;
-    if (p.n == 0) return WG_OK;
-    if (p.s[p.n - 1] <= least_of(&p)) return polar_degenerate(b);
-    /* c H is about 1, and so are the solutions */
-    const double c = ldexp(1, -ilogb(p.s[0]));
-    const wg_mat ch = wg_mat_scale(t, c, h);
+ * s_i + s_j in the basis V. c H is about 1, and so are the solutions. */
+static wg_status polar_back(wg_tape *t, double c, const wg_mat *out, const wg_mat *bar,
+                            wg_mat *back) {
+    const wg_mat u = out[0], h = out[1], ch = wg_mat_scale(t, c, h);
+    const size_t m = u.rows, n = u.cols;
+    wg_mat x = wg_mat_fill(t, n, n, 0), more = wg_mat_failed(0, 0);
     if (!wgi_spectral_untouched(t, bar[0])) {
         const wg_mat k = wg_gemm(t, 'T', 'N', 1, u, bar[0], 0, h);
         const wg_mat y = wg_sylvester(t, ch, ch, wg_mat_sub(t, k, wg_mat_transpose(k)));
         x = wg_mat_scale(t, c, y);
-        if (p.m != p.n) {
+        if (m != n) {
             const wg_mat rest = wg_gemm(t, 'N', 'N', -1, u, k, 1, bar[0]);
             more = wg_mat_transpose(wg_solve_symmetric(t, h, wg_mat_transpose(rest)));
         }
@@ -447,8 +488,26 @@ static wg_status polar_adjoint(wg_tape *t, wg_block *b, const wg_mat *in, const 
     return wg_tape_status(t);
 }
 
+static wg_status polar_adjoint(wg_tape *t, wg_block *b, const wg_mat *in, const wg_mat *out,
+                               const wg_mat *bar, wg_mat *back) {
+    const polar p = polar_of(b);
+    (void)in;
+    if (p.n == 0) return WG_OK;
+    if (p.s[p.n - 1] <= least_of(&p)) return polar_degenerate(b);
+    return polar_back(t, ldexp(1, -ilogb(p.s[0])), out, bar, back);
+}
+
+/* In functions no number of the point is there. */
+static wg_status polar_rule(wg_tape *t, wg_block *b, const wg_mat *in, const wg_mat *out,
+                            const wg_mat *bar, wg_mat *back) {
+    (void)b, (void)in;
+    return out[1].rows == 0 ? WG_OK : polar_back(t, 1, out, bar, back);
+}
+
+static const wgi_traits of_polar = {.whole = &wgi_whole_polar};
 const wg_block_op wgi_op_polar = {"wg_polar", 0,    polar_shape,   polar_value, polar_vjp,
-                                  polar_jvp,  NULL, polar_adjoint, NULL};
+                                  polar_jvp,  NULL, polar_adjoint, &of_polar};
+const wgi_whole wgi_whole_polar = {&wgi_op_polar, "mn", "mnnn", polar_rule, NULL, 0, 0, 40};
 
 wg_status wg_polar(wg_tape *t, wg_mat a, wg_mat *u, wg_mat *h) {
     wg_mat out[2];

@@ -4,7 +4,7 @@
 # places for results. What takes an array, a structure or a function is left out: in a macro the commas of
 # a compound literal would divide it. `make generate` runs it.
 set -eu
-headers='matrix elementwise_ops elementwise reduce data products solve spectral statistics'
+headers='matrix elementwise_ops elementwise reduce data products solve spectral statistics batch'
 
 cat <<'C'
 /* SPDX-License-Identifier: MIT */
@@ -25,6 +25,7 @@ cat <<'C'
 #ifndef WENGERT_OPERAND_H
 #define WENGERT_OPERAND_H
 
+#include <wengert/batch.h>
 #include <wengert/data.h>
 #include <wengert/elementwise.h>
 #include <wengert/matrix.h>

@@ -17,6 +17,8 @@
 #include <wengert/spectral.h>
 #include "matrix_function.h"
 #include "schur.h"
+#include "traits.h"
+#include "whole.h"
 
 /* saved: Q, then N in its basis. */
 static wg_status sign_shape(wg_block *b) {
@@ -123,8 +125,10 @@ static wg_status sign_adjoint(wg_tape *t, wg_block *b, const wg_mat *in, const w
     return wg_tape_status(t);
 }
 
+static const wgi_traits of_signm = {.whole = &wgi_whole_signm};
 const wg_block_op wgi_op_signm = {"wg_signm", 0,    sign_shape,   sign_value, sign_vjp,
-                                  sign_jvp,   NULL, sign_adjoint, NULL};
+                                  sign_jvp,   NULL, sign_adjoint, &of_signm};
+const wgi_whole wgi_whole_signm = {&wgi_op_signm, "nn", "nn", NULL, NULL, 0, 0, 35};
 
 wg_mat wg_signm(wg_tape *t, wg_mat a) {
     wg_mat s;

@@ -23,6 +23,8 @@
 #include "dense.h"
 #include "matrix_function.h"
 #include "schur.h"
+#include "traits.h"
+#include "whole.h"
 
 static size_t larger(size_t a, size_t b) { return a > b ? a : b; }
 
@@ -386,12 +388,16 @@ static wg_status riccati_adjoint(wg_tape *t, wg_block *b, const wg_mat *in, cons
     return wg_tape_status(t);
 }
 
-#define RICCATI(name)                                                                          \
+static const int continuous_time = 0, discrete_time = 1;
+#define RICCATI(name, time)                                                                    \
+    static const wgi_traits of_##name = {.whole = &wgi_whole_##name};                          \
     const wg_block_op wgi_op_##name = {                                                        \
         "wg_" #name, 0,    riccati_shape,   riccati_value, riccati_vjp,                        \
-        riccati_jvp, NULL, riccati_adjoint, NULL}
-RICCATI(riccati);
-RICCATI(riccati_discrete);
+        riccati_jvp, NULL, riccati_adjoint, &of_##name};                                       \
+    const wgi_whole wgi_whole_##name = {&wgi_op_##name, "nnnknnkk",   "nn", NULL,              \
+                                        &(time),        sizeof(time), 0,    200}
+RICCATI(riccati, continuous_time);
+RICCATI(riccati_discrete, discrete_time);
 
 static wg_mat riccati(wg_tape *t, const wg_block_op *op, int discrete, wg_mat a, wg_mat b,
                       wg_mat q, wg_mat r) {

@@ -41,6 +41,7 @@ extern const wgi_kernels wgi_by_row;
 /* Does the row keep its slope? */
 extern const unsigned char wgi_elementwise_keeps[WGI_ROWS];
 
+enum { WGI_STRIP = 16 };
 typedef struct wgi_simd {
     const wgi_kernels *row; /* by WGI_ROW_; NULL members: no kernel, take the scalar table */
     double (*sum)(size_t n, const double *x);
@@ -63,6 +64,11 @@ typedef struct wgi_simd {
      * (l, j) of b is at l down + j across */
     void (*product)(size_t m, size_t n, size_t k, double alpha, const double *a, size_t lda,
                     const double *b, size_t down, size_t across, double *c, size_t ldc);
+    /* y += a b, m by n, k in between; element (l, j) of b is where u[j] + v[l] says, columns of y are
+     * ldy apart; a stands in strips of WGI_STRIP rows, zeros in the last one, whose columns follow each
+     * other */
+    void (*placed)(size_t m, size_t n, size_t k, const double *a, const double *b,
+                   const ptrdiff_t *u, const ptrdiff_t *v, double *y, size_t ldy);
 } wgi_simd;
 
 /* NULL where the compiler was not told to make that one. */

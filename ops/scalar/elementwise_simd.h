@@ -212,14 +212,15 @@ INNER V v_times(V w, V d) {
 #endif
 LIBM1(cbrt)
 LIBM1(exp)
-LIBM1(exp2) LIBM1(exp10) LIBM1(expm1) LIBM1(log) LIBM1(log2) LIBM1(log10) LIBM1(log1p)
-    LIBM1(sin) LIBM1(cos) LIBM1(tan) LIBM1(asin) LIBM1(acos) LIBM1(atan) LIBM1(sinh) LIBM1(cosh)
-        LIBM1(asinh) LIBM1(acosh) LIBM1(atanh) LIBM1(erf) LIBM1(erfc) LIBM2(pow) LIBM2(hypot)
-            LIBM2(atan2)
+LIBM1(exp2)
+LIBM1(exp10)
+LIBM1(expm1) LIBM1(log) LIBM1(log2) LIBM1(log10) LIBM1(log1p) LIBM1(sin) LIBM1(cos) LIBM1(tan)
+    LIBM1(asin) LIBM1(acos) LIBM1(atan) LIBM1(sinh) LIBM1(cosh) LIBM1(asinh) LIBM1(acosh)
+        LIBM1(atanh) LIBM1(erf) LIBM1(erfc) LIBM2(pow) LIBM2(hypot) LIBM2(atan2)
 
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wsign-conversion" /* masks are of char or of unsigned char */
-                INNER V v_sqrt(V a) {
+            INNER V v_sqrt(V a) {
 #if WIDTH == 8 && HAS(__builtin_ia32_sqrtpd512_mask)
     return __builtin_ia32_sqrtpd512_mask(a, a, (unsigned char)ALL, CURRENT);
 #elif WIDTH == 8 && HAS(__builtin_ia32_sqrtpd512)
@@ -630,6 +631,98 @@ static void product(size_t m, size_t cols, size_t k, double alpha, const double 
         });
 }
 
+/* ---- products with elements that stand anywhere ---- */
+
+#if WIDTH == 2
+#define MORE(s, x, at) s += (x) * *(at)
+#else
+#define MORE(s, x, at) s = v_fma(x, splat(*(at)), s)
+#endif
+
+/* y += v, r elements. */
+INNER void add_some(double *y, size_t r, V v) {
+    double from[WIDTH];
+    memcpy(from, &v, sizeof v);
+    for (size_t i = 0; i < r; i++) y[i] += from[i];
+}
+INNER void add_vector(double *y, size_t r, V v) {
+    if (r < WIDTH) add_some(y, r, v);
+    else put(y, WIDTH, get(y, WIDTH) + v);
+}
+
+/* Of one vector of rows, r of them, the columns at u, which are eight; the first `cols` count. */
+static void placed_rows(size_t r, size_t cols, size_t k, const double *a, const double *b,
+                        const ptrdiff_t *u, const ptrdiff_t *v, double *y, size_t ldy) {
+    const double *const b0 = b + u[0], *const b1 = b + u[1], *const b2 = b + u[2],
+                        *const b3 = b + u[3], *const b4 = b + u[4], *const b5 = b + u[5],
+                        *const b6 = b + u[6], *const b7 = b + u[7];
+    V s[8], s0 = ZERO, s1 = ZERO, s2 = ZERO, s3 = ZERO, s4 = ZERO, s5 = ZERO, s6 = ZERO,
+            s7 = ZERO;
+    for (size_t l = 0; l < k; l++, a += WGI_STRIP) {
+        const V x = get(a, WIDTH);
+        const ptrdiff_t at = v[l];
+        MORE(s0, x, b0 + at);
+        MORE(s1, x, b1 + at);
+        MORE(s2, x, b2 + at);
+        MORE(s3, x, b3 + at);
+        MORE(s4, x, b4 + at);
+        MORE(s5, x, b5 + at);
+        MORE(s6, x, b6 + at);
+        MORE(s7, x, b7 + at);
+    }
+    s[0] = s0, s[1] = s1, s[2] = s2, s[3] = s3, s[4] = s4, s[5] = s5, s[6] = s6, s[7] = s7;
+    for (size_t j = 0; j < cols; j++) add_vector(y + j * ldy, r, s[j]);
+}
+
+/* Of two vectors, the second of r rows, four columns. */
+static void placed_pair(size_t r, size_t cols, size_t k, const double *a, const double *b,
+                        const ptrdiff_t *u, const ptrdiff_t *v, double *y, size_t ldy) {
+    const double *const b0 = b + u[0], *const b1 = b + u[1], *const b2 = b + u[2],
+                        *const b3 = b + u[3];
+    V s[4], t[4], s0 = ZERO, s1 = ZERO, s2 = ZERO, s3 = ZERO, t0 = ZERO, t1 = ZERO, t2 = ZERO,
+                  t3 = ZERO;
+    for (size_t l = 0; l < k; l++, a += WGI_STRIP) {
+        const V x = get(a, WIDTH), z = get(a + WIDTH, WIDTH);
+        const ptrdiff_t at = v[l];
+        MORE(s0, x, b0 + at);
+        MORE(t0, z, b0 + at);
+        MORE(s1, x, b1 + at);
+        MORE(t1, z, b1 + at);
+        MORE(s2, x, b2 + at);
+        MORE(t2, z, b2 + at);
+        MORE(s3, x, b3 + at);
+        MORE(t3, z, b3 + at);
+    }
+    s[0] = s0, s[1] = s1, s[2] = s2, s[3] = s3, t[0] = t0, t[1] = t1, t[2] = t2, t[3] = t3;
+    for (size_t j = 0; j < cols; j++) {
+        add_vector(y + j * ldy, WIDTH, s[j]);
+        add_vector(y + j * ldy + WIDTH, r, t[j]);
+    }
+}
+
+/* Pairs of vectors of rows as long as there are, then one. Columns that are missing are the last one
+ * again, and are not stored. */
+static void placed(size_t m, size_t n, size_t k, const double *a, const double *b,
+                   const ptrdiff_t *u, const ptrdiff_t *v, double *y, size_t ldy) {
+    size_t i = 0;
+    for (; m - i > WIDTH; i += 2 * WIDTH) {
+        const double *const from = a + i / WGI_STRIP * WGI_STRIP * k + i % WGI_STRIP;
+        const size_t r = m - i - WIDTH < WIDTH ? m - i - WIDTH : WIDTH;
+        for (size_t j = 0; j < n; j += 4) {
+            ptrdiff_t at[4];
+            for (size_t c = 0; c < 4; c++) at[c] = u[j + c < n ? j + c : n - 1];
+            placed_pair(r, n - j < 4 ? n - j : 4, k, from, b, at, v, y + i + j * ldy, ldy);
+        }
+        if (m - i <= 2 * WIDTH) return;
+    }
+    a += i / WGI_STRIP * WGI_STRIP * k + i % WGI_STRIP;
+    for (size_t j = 0; j < n && i < m; j += 8) {
+        ptrdiff_t at[8];
+        for (size_t c = 0; c < 8; c++) at[c] = u[j + c < n ? j + c : n - 1];
+        placed_rows(m - i, n - j < 8 ? n - j : 8, k, a, b, at, v, y + i + j * ldy, ldy);
+    }
+}
+
 static const wgi_simd table = {rows,        sum,     sum_abs, dot,  moments, largest, smallest,
-                               largest_abs, exp_sum, add,     axpy, centred, product};
+                               largest_abs, exp_sum, add,     axpy, centred, product, placed};
 const wgi_simd *const TABLE = &table;

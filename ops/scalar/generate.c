@@ -511,11 +511,11 @@ static void write_kept(int n) {
            "    return (double *)(void *)(w + slots + %d);\n}\n", (n + 1) / 2, (n + 1) / 2);
 }
 
-/* wgi_none_<n>: are all operands constants, on a tape of the fast path? Then the result is one, and nothing is
- * recorded. Asked of statements that are not ready. The limit is looked at anew, and compilers shall not know it:
- * they would keep the first result where registers are scarce. */
+/* wgi_none_<n>: are all operands constants, on a tape of a fast path? Then the result is one, and nothing is
+ * recorded. Asked of statements that are not ready. One of the limits is NULL; they are looked at anew, and compilers
+ * shall not know it: they would keep the first result where registers are scarce. */
 static void write_none(int n) {
-    printf("WGI_LIST int wgi_none_%d(const wg_tape *t, const wgi_s%d *s) {\n    __asm__(\"\" : \"+r\"(t));\n    return (t->top < t->limit) & ((", n, n);
+    printf("WGI_LIST int wgi_none_%d(const wg_tape *t, const wgi_s%d *s) {\n    __asm__(\"\" : \"+r\"(t));\n    return ((uintptr_t)t->top < ((uintptr_t)t->limit | (uintptr_t)t->kept_limit)) & ((", n, n);
     for (int i = 0; i < n; i++) printf("%ss->h[%d]", i ? " | " : "", i);
     puts(") == 0);\n}");
 }

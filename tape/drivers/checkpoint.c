@@ -18,6 +18,7 @@ typedef struct checkpoint {
     int guest;
     const wg_region *region;
     size_t steps, regions, stored, n, np;
+    int reaches; /* has a region WG_REGION_ALWAYS? */
 } checkpoint;
 
 typedef struct run {
@@ -111,6 +112,7 @@ static void open(run *r, wg_block *b) {
     r->steps.np = r->k->np;
     r->steps.judged = r->k->c->judged;
     r->steps.why[0] = 0;
+    if (r->steps.work != NULL) wgi_core_of(r->steps.work)->reaches = r->k->reaches;
     if (b->inputs > 1)
         wgi_points_copy(&b->in[1], b->in[1].value, b->in[1].ld, r->steps.x + r->k->n);
 }
@@ -129,49 +131,81 @@ static wg_status value(wg_block *b) {
     const wg_status s = wgi_checkpoints_forward(&r.loop, &last);
     if (s != WG_OK) return failed(&r, s);
     copy(b->out[0].value, last, r.k->n);
+    if (b->outputs > 1) b->out[1].value[0] = 0;
     return WG_OK;
+}
+
+/* Lane l of derivatives of an operand or a result, and the same the other way. Where there are several,
+ * nothing is transposed (WG_OP_ALWAYS). */
+static void take_lane(const wg_block *b, const wg_block_arg *a, size_t l, double *to) {
+    if (a->bar == NULL) clear(to, a->rows * a->cols);
+    else if (b->lanes == 1) wgi_points_copy(a, a->bar, a->bar_ld, to);
+    else
+        for (size_t j = 0; j < a->cols; j++)
+            for (size_t i = 0; i < a->rows; i++)
+                *to++ = a->bar[(i + j * a->bar_ld) * b->lanes + l];
+}
+static void add_lane(const wg_block *b, const wg_block_arg *a, size_t l, const double *from) {
+    if (a->bar == NULL) return;
+    if (b->lanes == 1) {
+        wgi_points_add(a, from, a->bar, a->bar_ld);
+        return;
+    }
+    for (size_t j = 0; j < a->cols; j++)
+        for (size_t i = 0; i < a->rows; i++)
+            a->bar[(i + j * a->bar_ld) * b->lanes + l] += *from++;
+}
+static void put_lane(const wg_block *b, const wg_block_arg *a, size_t l, const double *from) {
+    for (size_t j = 0; j < a->cols; j++)
+        for (size_t i = 0; i < a->rows; i++)
+            a->bar[(i + j * a->bar_ld) * b->lanes + l] = *from++;
 }
 
 static wg_status vjp(wg_block *b) {
     run r;
     open(&r, b);
-    copy(r.w, b->out[0].bar, r.k->n);
-    clear(r.dparam, r.k->np);
-    const wg_status s = wgi_checkpoints_reverse(&r.loop);
-    if (s != WG_OK) return failed(&r, s);
-    if (b->in[0].bar != NULL) wgi_points_add(&b->in[0], r.w, b->in[0].bar, b->in[0].bar_ld);
-    if (b->inputs > 1 && b->in[1].bar != NULL)
-        wgi_points_add(&b->in[1], r.dparam, b->in[1].bar, b->in[1].bar_ld);
+    for (size_t l = 0; l < b->lanes; l++) {
+        take_lane(b, &b->out[0], l, r.w);
+        clear(r.dparam, r.k->np);
+        const wg_status s = wgi_checkpoints_reverse(&r.loop);
+        if (s != WG_OK) return failed(&r, s);
+        add_lane(b, &b->in[0], l, r.w);
+        if (b->inputs > 1) add_lane(b, &b->in[1], l, r.dparam);
+    }
     return WG_OK;
 }
 
-static void tangent(const wg_block_arg *a, double *to) {
-    if (a->bar != NULL) wgi_points_copy(a, a->bar, a->bar_ld, to);
-    else clear(to, a->rows * a->cols);
+static wg_status jvp_lane(run *r, size_t l) {
+    const wg_block *const b = r->b;
+    const size_t n = r->k->n;
+    wgi_points_copy(&b->in[0], b->in[0].value, b->in[0].ld, r->steps.x);
+    take_lane(b, &b->in[0], l, r->dx);
+    if (b->inputs > 1) take_lane(b, &b->in[1], l, r->dx + n);
+    wgi_progress_begin(r->loop.progress);
+    for (size_t number = 0; number < r->loop.steps; number++) {
+        const wg_status s = jvp_of(r, number);
+        if (s != WG_OK) return failed(r, s);
+        if (wgi_progress_stops(r->loop.progress, (double)(number + 1) / (double)r->loop.steps))
+            return WG_ESTOPPED;
+        copy(r->steps.x, r->next, n);
+        copy(r->dx, r->dnext, n);
+    }
+    put_lane(b, &b->out[0], l, r->dx);
+    return WG_OK;
 }
 
 static wg_status jvp(wg_block *b) {
     run r;
+    wg_status s = WG_OK;
     open(&r, b);
-    const size_t n = r.k->n;
-    wgi_points_copy(&b->in[0], b->in[0].value, b->in[0].ld, r.steps.x);
-    tangent(&b->in[0], r.dx);
-    if (b->inputs > 1) tangent(&b->in[1], r.dx + n);
-    wgi_progress_begin(r.loop.progress);
-    for (size_t number = 0; number < r.loop.steps; number++) {
-        const wg_status s = jvp_of(&r, number);
-        if (s != WG_OK) return failed(&r, s);
-        if (wgi_progress_stops(r.loop.progress, (double)(number + 1) / (double)r.loop.steps))
-            return WG_ESTOPPED;
-        copy(r.steps.x, r.next, n);
-        copy(r.dx, r.dnext, n);
-    }
-    copy(b->out[0].bar, r.dx, n);
-    return WG_OK;
+    for (size_t l = 0; s == WG_OK && l < b->lanes; l++) s = jvp_lane(&r, l);
+    for (size_t l = 0; b->outputs > 1 && l < b->lanes; l++) b->out[1].bar[l] = 0;
+    return s;
 }
 
 static wg_status shape(wg_block *b) {
     b->out[0].rows = b->in[0].rows, b->out[0].cols = b->in[0].cols;
+    if (b->outputs > 1) b->out[1].rows = b->out[1].cols = 1;
     run r;
     memset(&r, 0, sizeof r);
     r.b = b;
@@ -218,6 +252,13 @@ static const wg_block_op checkpoint_op = {.name = "wg_checkpoint",
                                           .vjp = vjp,
                                           .jvp = jvp,
                                           .expand = expand};
+/* Of steps that reach beyond the tape. It has one more result, a 0: the state may be empty here. */
+static const wg_block_op reaching_op = {.name = "wg_checkpoint",
+                                        .flags = WG_OP_ALWAYS,
+                                        .shape = shape,
+                                        .value = value,
+                                        .vjp = vjp,
+                                        .jvp = jvp};
 
 /* ---- the call --------------------------------------------------------------------------- */
 
@@ -253,7 +294,8 @@ wg_status wg_checkpoint(wg_tape *t, wg_tape *work, size_t steps, size_t regions,
     if ((regions != 0 && steps > most / regions) || n > most || param.rows * param.cols > most)
         return wgi_fail(c, WG_EARG, "wg_checkpoint: %zu steps of %zu regions, a state of %zu",
                         steps, regions, n);
-    checkpoint k = {work, c, -1, NULL, steps, regions, 0, n, param.rows * param.cols};
+    checkpoint k = {work, c, -1, NULL, steps, regions, 0, n, param.rows * param.cols, 0};
+    for (size_t i = 0; i < regions; i++) k.reaches |= (region[i].flags & WG_REGION_ALWAYS) != 0;
     if (work != NULL) k.guest = wgi_guest(c, wgi_core_of(work));
     k.stored = wgi_checkpoints_stored(steps * regions, stored);
     if (regions != 0) {
@@ -261,5 +303,9 @@ wg_status wg_checkpoint(wg_tape *t, wg_tape *work, size_t steps, size_t regions,
         if (k.region == NULL) return c->status;
     }
     const wg_mat in[2] = {state, param};
-    return wg_apply(t, &checkpoint_op, &k, sizeof k, k.np != 0 ? 2 : 1, in, 1, y);
+    wg_mat out[2];
+    s = wg_apply(t, k.reaches ? &reaching_op : &checkpoint_op, &k, sizeof k, k.np != 0 ? 2 : 1,
+                 in, k.reaches ? 2 : 1, out);
+    *y = out[0];
+    return s;
 }

@@ -12,19 +12,81 @@
 
 enum { LANES = WGI_JACOBIAN_LANES };
 
-/* ---- reading ---- */
+/* ---- vectors ---- */
 
-static void values(const wgi_drive *d, double *y) {
-    for (size_t j = 0; y != NULL && j < d->m; j++) y[j] = d->y[j].value;
+static wg_strided vector(const double *x) { return (wg_strided){x, 1}; }
+static wg_strided_result result(double *y) { return (wg_strided_result){y, 1}; }
+
+/* Numbers of room that a vector takes: of some that are not side by side, a copy. What is too many has no
+ * room. */
+static size_t room_of(size_t n, ptrdiff_t stride) {
+    return stride == 1 ? 0 : n < SIZE_MAX / 512 ? n : SIZE_MAX / 8;
+}
+/* The numbers side by side. */
+static const double *gathered(wgi_drive *d, size_t n, wg_strided x) {
+    if (x.data == NULL || x.stride == 1) return x.data;
+    double *const to = wgi_drive_room(d, n);
+    for (size_t i = 0; i < n; i++) to[i] = x.data[(ptrdiff_t)i * x.stride];
+    return to;
+}
+/* Where numbers are written side by side first. */
+static double *place(wgi_drive *d, size_t n, wg_strided_result y) {
+    return y.data == NULL || y.stride == 1 ? y.data : wgi_drive_room(d, n);
+}
+static void scatter(size_t n, const double *from, wg_strided_result y) {
+    for (size_t i = 0; y.data != NULL && from != y.data && i < n; i++)
+        y.data[(ptrdiff_t)i * y.stride] = from[i];
+}
+
+static wg_status check_result(const wgi_drive *d, const char *name, size_t n,
+                              wg_strided_result y) {
+    if (y.data == NULL || y.stride != 0 || n < 2) return WG_OK;
+    return wgi_fail(d->c, WG_EARG, "%s: %zu entries of %s have a stride of 0", d->call, n,
+                    name);
+}
+
+static void values(const wgi_drive *d, wg_strided_result y) {
+    for (size_t j = 0; y.data != NULL && j < d->m; j++)
+        y.data[(ptrdiff_t)j * y.stride] = d->y[j].value;
 }
 
 /* ---- values, gradients, products ---- */
 
+static wg_status eval(wg_tape *t, const char *call, wg_callback *f, void *data, size_t n,
+                      wg_strided x, size_t m, wg_strided_result y) {
+    wgi_drive d;
+    wg_status s = wgi_drive_open(&d, t, call, f, data, n, m, room_of(n, x.stride));
+    if (s == WG_OK) s = check_result(&d, "y", m, y);
+    if (s == WG_OK) s = wgi_drive_run(&d, 1, gathered(&d, n, x));
+    if (s == WG_OK) values(&d, y);
+    return wgi_drive_close(&d, s);
+}
+
 wg_status wg_eval(wg_tape *t, wg_callback *f, void *data, size_t n, const double *x, size_t m,
                   double *y) {
+    return eval(t, "wg_eval", f, data, n, vector(x), m, result(y));
+}
+wg_status wg_eval_strided(wg_tape *t, wg_callback *f, void *data, size_t n, wg_strided x,
+                          size_t m, wg_strided_result y) {
+    return eval(t, "wg_eval_strided", f, data, n, x, m, y);
+}
+
+static wg_status vjp(wg_tape *t, const char *call, wg_callback *f, void *data, size_t n,
+                     wg_strided x, size_t m, wg_strided w, wg_strided_result y,
+                     wg_strided_result g) {
+    const size_t room = room_of(n, x.stride) + room_of(n, g.stride) + room_of(m, w.stride);
     wgi_drive d;
-    wg_status s = wgi_drive_open(&d, t, "wg_eval", f, data, n, m, 0);
-    if (s == WG_OK) s = wgi_drive_run(&d, 1, x);
+    wg_status s = wgi_drive_open(&d, t, call, f, data, n, m, room);
+    if (s == WG_OK && w.data == NULL && m != 0 && g.data != NULL)
+        s = wgi_drive_null_argument(&d, "w", m);
+    if (s == WG_OK) s = check_result(&d, "y", m, y);
+    if (s == WG_OK) s = check_result(&d, "g", n, g);
+    if (s == WG_OK) s = wgi_drive_run(&d, g.data == NULL, gathered(&d, n, x));
+    if (s == WG_OK && g.data != NULL) {
+        double *const to = place(&d, n, g);
+        s = wgi_drive_reverse(&d, gathered(&d, m, w), to);
+        if (s == WG_OK) scatter(n, to, g);
+    }
     if (s == WG_OK) values(&d, y);
     return wgi_drive_close(&d, s);
 }
@@ -32,35 +94,51 @@ wg_status wg_eval(wg_tape *t, wg_callback *f, void *data, size_t n, const double
 wg_status wg_gradient(wg_tape *t, wg_callback *f, void *data, size_t n, const double *x,
                       double *value, double *g) {
     const double one = 1;
-    wgi_drive d;
-    wg_status s = wgi_drive_open(&d, t, "wg_gradient", f, data, n, 1, 0);
-    if (s == WG_OK) s = wgi_drive_run(&d, g == NULL, x);
-    if (s == WG_OK && g != NULL) s = wgi_drive_reverse(&d, &one, g);
-    if (s == WG_OK) values(&d, value);
-    return wgi_drive_close(&d, s);
+    return vjp(t, "wg_gradient", f, data, n, vector(x), 1, vector(&one), result(value),
+               result(g));
 }
-
+wg_status wg_gradient_strided(wg_tape *t, wg_callback *f, void *data, size_t n, wg_strided x,
+                              double *value, wg_strided_result g) {
+    const double one = 1;
+    return vjp(t, "wg_gradient_strided", f, data, n, x, 1, vector(&one), result(value), g);
+}
 wg_status wg_vjp(wg_tape *t, wg_callback *f, void *data, size_t n, const double *x, size_t m,
                  const double *w, double *y, double *g) {
+    return vjp(t, "wg_vjp", f, data, n, vector(x), m, vector(w), result(y), result(g));
+}
+wg_status wg_vjp_strided(wg_tape *t, wg_callback *f, void *data, size_t n, wg_strided x,
+                         size_t m, wg_strided w, wg_strided_result y, wg_strided_result g) {
+    return vjp(t, "wg_vjp_strided", f, data, n, x, m, w, y, g);
+}
+
+static wg_status jvp(wg_tape *t, const char *call, wg_callback *f, void *data, size_t n,
+                     wg_strided x, wg_strided v, size_t m, wg_strided_result y,
+                     wg_strided_result jv) {
     wgi_drive d;
-    wg_status s = wgi_drive_open(&d, t, "wg_vjp", f, data, n, m, 0);
-    if (s == WG_OK && w == NULL && m != 0 && g != NULL) s = wgi_drive_null_argument(&d, "w", m);
-    if (s == WG_OK) s = wgi_drive_run(&d, g == NULL, x);
-    if (s == WG_OK && g != NULL) s = wgi_drive_reverse(&d, w, g);
-    if (s == WG_OK) values(&d, y);
+    wg_status s =
+        wgi_drive_open(&d, t, call, f, data, n, m, room_of(n, x.stride) + room_of(n, v.stride));
+    if (s == WG_OK) s = check_result(&d, "y", m, y);
+    if (s == WG_OK) s = check_result(&d, "jv", m, jv);
+    if (s == WG_OK) {
+        const double *const at = gathered(&d, n, x);
+        s = jv.data == NULL ? wgi_drive_run(&d, 1, at)
+                            : wgi_drive_tangent(&d, at, gathered(&d, n, v));
+    }
+    if (s == WG_OK) {
+        for (size_t j = 0; jv.data != NULL && j < m; j++)
+            jv.data[(ptrdiff_t)j * jv.stride] = wg_tangent(t, d.y[j], 0);
+        values(&d, y);
+    }
     return wgi_drive_close(&d, s);
 }
 
 wg_status wg_jvp(wg_tape *t, wg_callback *f, void *data, size_t n, const double *x,
                  const double *v, size_t m, double *y, double *jv) {
-    wgi_drive d;
-    wg_status s = wgi_drive_open(&d, t, "wg_jvp", f, data, n, m, 0);
-    if (s == WG_OK) s = jv == NULL ? wgi_drive_run(&d, 1, x) : wgi_drive_tangent(&d, x, v);
-    if (s == WG_OK) {
-        for (size_t j = 0; jv != NULL && j < m; j++) jv[j] = wg_tangent(t, d.y[j], 0);
-        values(&d, y);
-    }
-    return wgi_drive_close(&d, s);
+    return jvp(t, "wg_jvp", f, data, n, vector(x), vector(v), m, result(y), result(jv));
+}
+wg_status wg_jvp_strided(wg_tape *t, wg_callback *f, void *data, size_t n, wg_strided x,
+                         wg_strided v, size_t m, wg_strided_result y, wg_strided_result jv) {
+    return jvp(t, "wg_jvp_strided", f, data, n, x, v, m, y, jv);
 }
 
 /* ---- Jacobians ---- */
@@ -74,6 +152,8 @@ typedef struct blocks {
     double *const *jac;
     const size_t *ld;
     int named; /* messages name the group: the caller has several */
+    const ptrdiff_t
+        *strides; /* of the rows and columns of the one group; NULL: by layout and ld */
 } blocks;
 
 static int wanted(const blocks *b, size_t g) { return b->jac != NULL && b->jac[g] != NULL; }
@@ -83,7 +163,7 @@ typedef struct column {
     const blocks *b;
     size_t group, i;
     double *to;
-    size_t stride;
+    ptrdiff_t stride;
 } column;
 
 /* Goes on to the next column that is wanted; there has to be one. */
@@ -93,9 +173,12 @@ static void next_column(column *c) {
         c->group++;
         c->i = 0;
     }
-    const size_t ld = b->ld[c->group];
-    c->to = b->jac[c->group] + (b->layout == WG_ROW_MAJOR ? c->i : c->i * ld);
-    c->stride = b->layout == WG_ROW_MAJOR ? ld : 1;
+    const ptrdiff_t ld = b->strides == NULL ? (ptrdiff_t)b->ld[c->group] : 0,
+                    of[2] = {b->layout == WG_ROW_MAJOR ? ld : 1,
+                             b->layout == WG_ROW_MAJOR ? 1 : ld},
+                    *const strides = b->strides != NULL ? b->strides : of;
+    c->to = b->jac[c->group] + (ptrdiff_t)c->i * strides[1];
+    c->stride = strides[0];
     c->i++;
 }
 
@@ -110,6 +193,13 @@ static wg_status check_blocks(const wgi_drive *d, const blocks *b) {
             return wgi_fail(c, WG_ENULL, "%s: x%s is NULL, with %zu inputs", d->call,
                             b->x != NULL ? group : "", b->size[g]);
         if (!wanted(b, g)) continue;
+        if (b->strides != NULL) {
+            if ((d->m > 1 && b->strides[0] == 0) || (b->size[g] > 1 && b->strides[1] == 0))
+                return wgi_fail(c, WG_EARG,
+                                "%s: the Jacobian is %zu-by-%zu, its strides %td, %td", d->call,
+                                d->m, b->size[g], b->strides[0], b->strides[1]);
+            continue;
+        }
         if (b->ld == NULL)
             return wgi_fail(c, WG_ENULL, "%s: the leading dimensions are NULL", d->call);
         const size_t least = b->layout == WG_ROW_MAJOR ? b->size[g] : d->m;
@@ -147,7 +237,7 @@ static void put_columns(const blocks *b, size_t m, size_t k, const double *stage
     column c = {b, 0, 0, NULL, 0};
     for (size_t i = 0; i < k; i++) {
         next_column(&c);
-        for (size_t j = 0; j < m; j++) c.to[j * c.stride] = stage[i * m + j];
+        for (size_t j = 0; j < m; j++) c.to[(ptrdiff_t)j * c.stride] = stage[i * m + j];
     }
 }
 
@@ -163,8 +253,9 @@ static wg_status forward_columns(wgi_drive *d, const blocks *b, size_t k, double
         for (size_t l = 0; l < width; l++) {
             if (stage == NULL) next_column(&c);
             double *const to = stage == NULL ? c.to : stage + (first + l) * m;
-            const size_t stride = stage == NULL ? c.stride : 1;
-            for (size_t j = 0; j < m; j++) to[j * stride] = wg_tangent(&d->c->head, d->y[j], l);
+            const ptrdiff_t stride = stage == NULL ? c.stride : 1;
+            for (size_t j = 0; j < m; j++)
+                to[(ptrdiff_t)j * stride] = wg_tangent(&d->c->head, d->y[j], l);
         }
     }
     if (stage != NULL) put_columns(b, m, k, stage);
@@ -198,11 +289,11 @@ static wg_status reverse_rows(wgi_drive *d, const blocks *b, size_t k) {
         for (size_t i = 0; i < k; i++) {
             if (stage == NULL) next_column(&at);
             double *const to = stage == NULL ? at.to : stage + i * m;
-            const size_t stride = stage == NULL ? at.stride : 1;
+            const ptrdiff_t stride = stage == NULL ? at.stride : 1;
             for (size_t l = 0; l < rows; l++) {
                 const wg_real y = d->y[first + l];
-                to[(first + l) * stride] = is_apart(c, y) ? wgi_of_constant(y)
-                                                          : wgi_drive_input_adjoint(c, i, l);
+                to[(ptrdiff_t)(first + l) * stride] =
+                    is_apart(c, y) ? wgi_of_constant(y) : wgi_drive_input_adjoint(c, i, l);
             }
         }
     }
@@ -219,7 +310,7 @@ int wgi_jacobian_forward(size_t k, size_t m) {
 }
 
 static wg_status jacobian(wg_tape *t, const char *call, wg_callback *f, void *data,
-                          const blocks *b, size_t m, double *y) {
+                          const blocks *b, ptrdiff_t stride, size_t m, wg_strided_result y) {
     size_t n = 0, k = 0;
     int fits = 1;
     for (size_t g = 0; g < b->groups; g++) {
@@ -230,16 +321,23 @@ static wg_status jacobian(wg_tape *t, const char *call, wg_callback *f, void *da
     if (m == 0) k = 0;
     const int forward = wgi_jacobian_forward(k, m);
     const size_t staged = forward && k > LANES ? k : 0;
-    fits = fits && (m == 0 || k <= SIZE_MAX / 16 / m);
+    fits = fits && (m == 0 || k <= SIZE_MAX / 512 / m);
     wgi_drive d;
-    wg_status s =
-        wgi_drive_open(&d, t, call, f, data, fits ? n : SIZE_MAX, m, fits ? staged * m : 0);
+    blocks all = *b;
+    const double *x = NULL;
+    wg_status s = wgi_drive_open(&d, t, call, f, data, fits ? n : SIZE_MAX, m,
+                                 fits ? staged * m + room_of(n, stride) : 0);
+    if (s == WG_OK) s = check_result(&d, "y", m, y);
     if (s == WG_OK) s = check_blocks(&d, b);
+    if (s == WG_OK && stride != 1) {
+        x = gathered(&d, n, (wg_strided){b->x[0], stride});
+        all.x = &x;
+    }
     if (s == WG_OK) {
-        if (k == 0) s = run_blocks(&d, b, 1, 0, 0);
+        if (k == 0) s = run_blocks(&d, &all, 1, 0, 0);
         else if (forward)
-            s = forward_columns(&d, b, k, staged ? wgi_drive_room(&d, staged * m) : NULL);
-        else s = reverse_rows(&d, b, k);
+            s = forward_columns(&d, &all, k, staged ? wgi_drive_room(&d, staged * m) : NULL);
+        else s = reverse_rows(&d, &all, k);
     }
     if (s == WG_OK) values(&d, y);
     return wgi_drive_close(&d, s);
@@ -247,22 +345,30 @@ static wg_status jacobian(wg_tape *t, const char *call, wg_callback *f, void *da
 
 wg_status wg_jacobian(wg_tape *t, wg_callback *f, void *data, size_t n, const double *x,
                       size_t m, double *y, wg_layout layout, double *jac, size_t ld) {
-    const blocks b = {1, &n, &x, layout, &jac, &ld, 0};
-    return jacobian(t, "wg_jacobian", f, data, &b, m, y);
+    const blocks b = {1, &n, &x, layout, &jac, &ld, 0, NULL};
+    return jacobian(t, "wg_jacobian", f, data, &b, 1, m, result(y));
+}
+
+wg_status wg_jacobian_strided(wg_tape *t, wg_callback *f, void *data, size_t n, wg_strided x,
+                              size_t m, wg_strided_result y, double *jac, ptrdiff_t row,
+                              ptrdiff_t col) {
+    const ptrdiff_t strides[2] = {row, col};
+    const blocks b = {1, &n, &x.data, WG_ROW_MAJOR, &jac, NULL, 0, strides};
+    return jacobian(t, "wg_jacobian_strided", f, data, &b, x.stride, m, y);
 }
 
 wg_status wg_jacobian_groups(wg_tape *t, wg_callback *f, void *data, size_t groups,
                              const size_t *size, const double *const *x, size_t m, double *y,
                              wg_layout layout, double *const *jac, const size_t *ld) {
     const char *const call = "wg_jacobian_groups";
-    const blocks b = {size != NULL ? groups : 0, size, x, layout, jac, ld, 1};
+    const blocks b = {size != NULL ? groups : 0, size, x, layout, jac, ld, 1, NULL};
     if (groups != 0 && size == NULL) {
         wgi_drive d;
         wg_status s = wgi_drive_open(&d, t, call, f, data, 0, 0, 0);
         if (s == WG_OK) s = wgi_drive_null_argument(&d, "size", groups);
         return wgi_drive_close(&d, s);
     }
-    return jacobian(t, call, f, data, &b, m, y);
+    return jacobian(t, call, f, data, &b, 1, m, result(y));
 }
 
 /* ---- second order ---- */
@@ -291,36 +397,56 @@ wg_status wgi_drive_second(wgi_drive *d, size_t j, const double *v, double *hv, 
 
 /* Value, gradient, and H v; or all of H, where v is NULL. */
 static wg_status second(wg_tape *t, const char *call, wg_callback *f, void *data, size_t n,
-                        const double *x, const double *v, double *value, double *g, double *hv,
-                        double *h, size_t ld) {
+                        wg_strided x, wg_strided v, double *value, wg_strided_result g,
+                        wg_strided_result hv, double *h, size_t ld) {
     const double one = 1;
     wgi_drive d;
-    wg_status s = wgi_drive_open(&d, t, call, f, data, n, 1, n);
+    const size_t room =
+        room_of(n, 2) + room_of(n, x.stride) + room_of(n, v.stride) + room_of(n, hv.stride);
+    wg_status s = wgi_drive_open(&d, t, call, f, data, n, 1, room);
     if (s == WG_OK) s = wgi_drive_needs_code(&d);
-    if (s == WG_OK && hv != NULL && v == NULL && n != 0)
+    if (s == WG_OK && hv.data != NULL && v.data == NULL && n != 0)
         s = wgi_drive_null_argument(&d, "v", n);
     if (s == WG_OK && h != NULL && ld < n)
         s = wgi_fail(d.c, WG_ESHAPE,
                      "%s: the Hessian is %zu-by-%zu, its leading dimension %zu is less", call,
                      n, n, ld);
-    const int order = hv != NULL || h != NULL ? 2 : g != NULL;
-    if (s == WG_OK) s = wgi_drive_run(&d, order == 0, x);
+    if (s == WG_OK) s = check_result(&d, "g", n, g);
+    if (s == WG_OK) s = check_result(&d, "hv", n, hv);
+    const int order = hv.data != NULL || h != NULL ? 2 : g.data != NULL;
+    if (s == WG_OK) s = wgi_drive_run(&d, order == 0, gathered(&d, n, x));
     double *const kept = s == WG_OK ? wgi_drive_room(&d, n) : NULL;
     if (s == WG_OK && order > 0) s = wgi_drive_reverse(&d, &one, kept);
-    if (s == WG_OK && order == 2) s = wgi_drive_second(&d, 0, v, hv, h, ld);
+    if (s == WG_OK && order == 2) {
+        double *const to = place(&d, n, hv);
+        s = wgi_drive_second(&d, 0, gathered(&d, n, v), to, h, ld);
+        if (s == WG_OK) scatter(n, to, hv);
+    }
     if (s == WG_OK) {
-        values(&d, value);
-        if (g != NULL && n != 0) memcpy(g, kept, n * sizeof *g);
+        values(&d, result(value));
+        scatter(n, kept, g);
     }
     return wgi_drive_close(&d, s);
 }
 
 wg_status wg_hvp(wg_tape *t, wg_callback *f, void *data, size_t n, const double *x,
                  const double *v, double *value, double *g, double *hv) {
-    return second(t, "wg_hvp", f, data, n, x, v, value, g, hv, NULL, n);
+    return second(t, "wg_hvp", f, data, n, vector(x), vector(v), value, result(g), result(hv),
+                  NULL, n);
+}
+wg_status wg_hvp_strided(wg_tape *t, wg_callback *f, void *data, size_t n, wg_strided x,
+                         wg_strided v, double *value, wg_strided_result g,
+                         wg_strided_result hv) {
+    return second(t, "wg_hvp_strided", f, data, n, x, v, value, g, hv, NULL, n);
 }
 
 wg_status wg_hessian(wg_tape *t, wg_callback *f, void *data, size_t n, const double *x,
                      double *value, double *g, double *h, size_t ld) {
-    return second(t, "wg_hessian", f, data, n, x, NULL, value, g, NULL, h, ld);
+    return second(t, "wg_hessian", f, data, n, vector(x), vector(NULL), value, result(g),
+                  result(NULL), h, ld);
+}
+wg_status wg_hessian_strided(wg_tape *t, wg_callback *f, void *data, size_t n, wg_strided x,
+                             double *value, wg_strided_result g, double *h, size_t ld) {
+    return second(t, "wg_hessian_strided", f, data, n, x, vector(NULL), value, g, result(NULL),
+                  h, ld);
 }

@@ -56,7 +56,7 @@ static wg_status fail_region(const run *r, wg_status s) {
 }
 
 static wg_status fail_store(const run *r, wg_status s) {
-    return wgi_fail(r->c, s, "%s: %s: %s", call, r->o.file, r->store.why);
+    return wgi_fail(r->c, s, "%s: %s: %s", call, r->o.file, r->store.file.why);
 }
 
 static wg_status tell(run *r) {
@@ -192,19 +192,13 @@ static size_t lay_out(run *r, void *base) {
     return p.used;
 }
 
-static uint64_t hash(uint64_t h, const void *data, size_t bytes) {
-    const unsigned char *const p = data;
-    for (size_t i = 0; i < bytes; i++) h = (h ^ p[i]) * 0x100000001b3u;
-    return h;
-}
-
 static uint64_t key_of(const run *r, const double *state, const double *param) {
     const wg_loop *const l = r->l;
     const uint64_t sizes[] = {l->n, l->np, l->regions, l->steps, l->ends != NULL};
-    uint64_t h = hash(0xcbf29ce484222325u, sizes, sizeof sizes);
-    h = hash(h, state, l->n * sizeof *state);
-    h = hash(h, param, l->np * sizeof *param);
-    return r->o.tag != NULL ? hash(h, r->o.tag, strlen(r->o.tag)) : h;
+    uint64_t h = wgi_run_hash(WGI_RUN_HASH, sizes, sizeof sizes);
+    h = wgi_run_hash(h, state, l->n * sizeof *state);
+    h = wgi_run_hash(h, param, l->np * sizeof *param);
+    return r->o.tag != NULL ? wgi_run_hash(h, r->o.tag, strlen(r->o.tag)) : h;
 }
 
 static wg_status check(run *r, const wg_loop_options *o, const double *state,
@@ -303,10 +297,10 @@ wg_status wg_loop_gradient(wg_tape *t, const wg_loop *l, const wg_loop_options *
     if (s == WG_OK) {
         r.store.n = l->n;
         r.store.np = l->np;
-        r.store.path = r.o.file;
+        r.store.file.path = r.o.file;
         r.store.states = r.o.states;
         if (r.o.file == NULL) r.store.states = r.o.memory / 2, r.o.memory -= r.store.states;
-        r.store.key = key_of(&r, state, param);
+        r.store.file.key = key_of(&r, state, param);
         s = wgi_home_obtain(r.c, lay_out(&r, NULL), &home, &base);
         if (s != WG_OK)
             (void)wgi_fail(r.c, s, "%s: no room for %zu states of %zu numbers", call,

@@ -15,6 +15,8 @@
 #ifndef WGI_TAPE_DRIVERS_LOOP_STORE_H
 #define WGI_TAPE_DRIVERS_LOOP_STORE_H
 
+#include "run_file.h"
+
 #include "tape/engine/tape.h"
 #include "tape/function/graph/pieces.h"
 
@@ -28,18 +30,14 @@ typedef struct wgi_loop_journal {
 
 typedef struct wgi_loop_store {
     size_t n, np, states;
-    uint64_t key;
-    const char *path; /* NULL: in memory */
-    int file;         /* descriptor, or -1 */
-    size_t *step;     /* of each state; 0: free */
-    uint64_t stride;  /* steps that are not multiples of it are not kept */
-    double *kept;     /* the states, in memory */
-    char *piece;      /* room for a journal or a slot, of the file */
-    long flushed;     /* in which second of the clock */
-    char why[160];    /* the reason of a failure */
+    wgi_run_file file; /* its path NULL: in memory */
+    size_t *step;      /* of each state; 0: free */
+    uint64_t stride;   /* steps that are not multiples of it are not kept */
+    double *kept;      /* the states, in memory */
+    char *piece;       /* room for a journal or a slot, of the file */
 } wgi_loop_store;
 
-/* Cuts its memory; with base NULL it only counts. */
+/* Cuts its memory; with base NULL it only counts. Path and key of the file are set before. */
 void wgi_loop_store_lay_out(wgi_loop_store *s, wgi_pieces *p);
 /* Makes the file with all its space, or reads what is in it: *journal, and which slots hold states. After
  * a failure: close. */

@@ -330,8 +330,10 @@ static wg_status apply(wgi_core *c, const wg_block_op *op, const void *params, s
     if (always && results == 0)
         return wgi_fail(c, WG_ESHAPE, "%s: a WG_OP_ALWAYS without a result", op->name);
     /* steps are swept only where there is an adjoint; equations are solved here, and there are others */
-    if (always && (c->host != NULL || c->inside != 0))
-        return wgi_fail(c, WG_EMODE, "%s: reaches beyond the tape of a step or an equation",
+    if (always && ((c->host != NULL && !c->reaches) || c->inside != 0))
+        return wgi_fail(c, WG_EMODE,
+                        "%s: reaches beyond the tape of an equation, or of a step of a region "
+                        "without WG_REGION_ALWAYS",
                         op->name);
     const int recorded =
         (variables != 0 || always) && results != 0 && c->pauses == 0 && !c->passive;

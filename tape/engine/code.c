@@ -38,9 +38,7 @@ static inline int symbol(wgi_bits *code, unsigned *at) {
     return (int)(bits >> 2 & 127);
 }
 
-wg_status wgi_code_keep(wgi_core *c, const wgi_statement *s) {
-    const wg_status status = room(c, "wg_let", WGI_STATEMENT_WORDS);
-    if (status != WG_OK) return status;
+void wgi_code_put(wgi_core *c, const wgi_statement *s) {
     uint32_t slot[WGI_MAX_OPERANDS];
     double number[WGI_MAX_OPERANDS + WGI_MAX_NUMBERS];
     wgi_bits code = s->code;
@@ -66,7 +64,12 @@ wg_status wgi_code_keep(wgi_core *c, const wgi_statement *s) {
     w = put_slots(w, operands, slot);
     memcpy(w, number, numbers * sizeof *number);
     c->head.code_words = (uint64_t)(w + numbers - wgi_code_words(c));
-    return WG_OK;
+}
+
+wg_status wgi_code_keep(wgi_core *c, const wgi_statement *s) {
+    const wg_status status = room(c, "wg_let", WGI_STATEMENT_WORDS);
+    if (status == WG_OK) wgi_code_put(c, s);
+    return status;
 }
 
 /* ---- array operations and guards ---- */

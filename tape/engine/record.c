@@ -93,6 +93,16 @@ wg_real wgi_append(wgi_core *c, const char *call, double value, size_t n, const 
     return (wg_real){value, {out, c->head.stamp}};
 }
 
+/* The same with its code where there is room for both: on the fast path of a tape that keeps its code. */
+static wg_real append_kept(wgi_core *c, const wgi_statement *s, const uint32_t *slot) {
+    const uint32_t out = c->head.slots;
+    wgi_code_put(c, s);
+    push_records(c, out, s->operands, slot, s->partial);
+    c->head.slots = out + 1;
+    c->head.values[out] = s->value;
+    return (wg_real){s->value, {out, c->head.stamp}};
+}
+
 /* ---- wg_let, in general ---- */
 
 wg_real wgi_let(wg_tape *t, const wgi_statement *s) {
@@ -114,10 +124,16 @@ wg_real wgi_let(wg_tape *t, const wgi_statement *s) {
         wgi_fail_trace(c, s);
         return wgi_nan();
     }
-    if (active == 0 || c->pauses != 0 || c->passive) return wg_constant(s->value);
+    if (active == 0 || c->pauses != 0 || c->passive) {
+        /* closed since an input, say: numbers go on by themselves */
+        if ((c->flags & WG_KEEP_CODE) != 0 && c->head.kept_limit == NULL) wgi_limit_set(c);
+        return wg_constant(s->value);
+    }
     if (s->operands == 1 && s->bits == WGI_LEAF_BITS)
         return (wg_real){s->value, {slot[0], wgi_stamp(s->handle[0])}};
-    return s->words != NULL ? wgi_long_append(c, s) : wgi_let_append(c, s, slot);
+    if (s->words != NULL) return wgi_long_append(c, s);
+    if (c->head.top < c->head.kept_limit) return append_kept(c, s, slot);
+    return wgi_let_append(c, s, slot);
 }
 
 wg_real wgi_let_append(wgi_core *c, const wgi_statement *s, const uint32_t *slot) {

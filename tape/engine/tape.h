@@ -180,6 +180,7 @@ typedef struct wgi_core {
     /* other tapes that this recording works on, NULL once they are freed; and whose of these it is */
     struct wgi_core *guest[WGI_GUESTS], *host;
     int guests;
+    int reaches; /* as a guest: may its steps reach beyond it? */
     pthread_t owner; /* looked at with WG_CHECKED */
     uint64_t identity, generation;
     uint64_t stamps; /* how many stamps generations and branches have been given so far */
@@ -724,6 +725,8 @@ enum { WGI_STATEMENT_WORDS = 3 + WGI_MAX_OPERANDS + WGI_MAX_NUMBERS };
 
 /* Keeps the code of a statement that is about to get the next slot. */
 wg_status wgi_code_keep(wgi_core *c, const wgi_statement *s);
+/* The same where there is room. */
+void wgi_code_put(wgi_core *c, const wgi_statement *s);
 /* Keeps an array operation: operands x (slot 0: a constant, its value kept), and numbers. */
 wg_status wgi_code_keep_array(wgi_core *c, const char *call, unsigned op, size_t n,
                               const wg_real *x, size_t numbers, const double *number);

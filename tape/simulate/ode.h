@@ -94,6 +94,7 @@ typedef struct wgi_ode_call {
     size_t columns; /* of parameters: 1, or one for each interval between times */
     wgi_progress *progress;
     wg_ode_report report;
+    uint64_t key; /* of the file that it has opened; 0: of none */
 } wgi_ode_call;
 
 /* Where a solution stands between two steps: with the states, all that the next steps depend on. */
@@ -232,9 +233,15 @@ typedef struct wgi_ode_back {
                          int keep);
     /* the adjoints of the steps that were kept, so many */
     wg_status (*adjoint)(void *context, size_t steps);
+    /* that was a block; so many steps are left, and the last checkpoint is `top`. NULL: nobody is told */
+    wg_status (*passed)(void *context, size_t left, size_t top);
     double *state; /* workspace for one state */
 } wgi_ode_back;
-wg_status wgi_ode_checkpoints_reverse(wgi_ode_checkpoints *c, const wgi_ode_back *back);
+/* Where the way back begins: with all steps and the last checkpoint. */
+void wgi_ode_checkpoints_turn(wgi_ode_checkpoints *c, size_t *left, size_t *top);
+/* From there, or from where it was told to have come. */
+wg_status wgi_ode_checkpoints_reverse(wgi_ode_checkpoints *c, const wgi_ode_back *back,
+                                      size_t left, size_t top);
 
 /* ---- adjoints of steps: ode_adjoint.c -------------------------------------------------------- */
 
@@ -264,6 +271,7 @@ typedef struct wgi_ode_adjoint {
     double *kbar, *ybar, *tbar, *pbar; /* of a stage */
     double *state;                     /* workspace of the way back */
     double *params;                    /* columns: adjoints of parameters */
+    struct wgi_ode_file *file;         /* that says how far it is; NULL: none */
     /* adds the adjoint of the states at time k to `bar` */
     void (*seed)(const struct wgi_ode_adjoint *a, size_t k, double *bar);
 } wgi_ode_adjoint;

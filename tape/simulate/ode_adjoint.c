@@ -9,6 +9,7 @@
  *
  * Source: Hager 2000, Numer. Math. 87; Sanz-Serna 2016, SIAM Review 58(1). */
 #include "ode_event.h"
+#include "ode_file.h"
 #include "ode_rosenbrock.h"
 
 #include "tape/engine/tape.h"
@@ -279,11 +280,27 @@ static wg_status adjoint(void *context, size_t steps) {
     return WG_OK;
 }
 
+static wg_status passed(void *context, size_t left, size_t top) {
+    wgi_ode_adjoint *const a = context;
+    const wgi_ode_call *const call = a->r->call;
+    if (!wgi_ode_file_due(a->file)) return WG_OK;
+    const wgi_ode_position end = {.t = call->time[call->times - 1], .next = call->times};
+    return wgi_ode_file_write(a->file, &end, &(wgi_ode_back_at){left, top, a});
+}
+
 wg_status wgi_ode_adjoint_sweep(wgi_ode_adjoint *a, wgi_ode_checkpoints *c) {
     const wgi_ode_run *const r = a->r;
-    const wgi_ode_back back = {a, advance, adjoint, a->state};
-    a->start = 0;
-    clear(a->bar, r->flow->states);
-    clear(a->params, r->call->columns * r->flow->params);
-    return wgi_ode_checkpoints_reverse(c, &back);
+    const wgi_ode_back back = {a, advance, adjoint, a->file != NULL ? passed : NULL, a->state};
+    wgi_ode_back_at from = {0, 0, a};
+    if (a->file != NULL && a->file->stage == WGI_ODE_BACK) {
+        wgi_ode_position end;
+        const wg_status s = wgi_ode_file_read(a->file, &end, &from);
+        if (s != WG_OK) return s;
+    } else {
+        a->start = 0;
+        clear(a->bar, r->flow->states);
+        clear(a->params, r->call->columns * r->flow->params);
+        wgi_ode_checkpoints_turn(c, &from.left, &from.top);
+    }
+    return wgi_ode_checkpoints_reverse(c, &back, from.left, from.top);
 }

@@ -84,18 +84,25 @@ static wg_status to_last_block(wgi_ode_checkpoints *c, const wgi_ode_back *back,
     return back->advance(back->context, &at, back->state, end - at.steps, 1);
 }
 
-wg_status wgi_ode_checkpoints_reverse(wgi_ode_checkpoints *c, const wgi_ode_back *back) {
+void wgi_ode_checkpoints_turn(wgi_ode_checkpoints *c, size_t *left, size_t *top) {
     /* what is stored between is lost for the next sweep, what stands below is not */
     while (*c->stride > 1 && *c->used > (c->stored + 1) / 2) thin(c);
-    size_t top = *c->used - 1;
-    for (size_t end = *c->steps; end > 0;) {
-        while (c->position[top].steps >= end) top--;
-        wg_status s = to_last_block(c, back, &top, end);
+    *left = *c->steps;
+    *top = *c->used - 1;
+}
+
+wg_status wgi_ode_checkpoints_reverse(wgi_ode_checkpoints *c, const wgi_ode_back *back,
+                                      size_t left, size_t top) {
+    while (left > 0) {
+        while (c->position[top].steps >= left) top--;
+        wg_status s = to_last_block(c, back, &top, left);
         if (s != WG_OK) return s;
-        const size_t count = (end - 1) % c->block + 1;
+        const size_t count = (left - 1) % c->block + 1;
         s = back->adjoint(back->context, count);
         if (s != WG_OK) return s;
-        end -= count;
+        left -= count;
+        if (back->passed != NULL) s = back->passed(back->context, left, top);
+        if (s != WG_OK) return s;
     }
     return WG_OK;
 }

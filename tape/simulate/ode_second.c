@@ -46,7 +46,7 @@ static void seed_dual(const wgi_ode_adjoint *a, size_t k, double *bar) {
 /* Forward and back again: the adjoints of y0 and p, one column after the other. */
 static wg_status solve_back(sweep *s, double *y0, double *p) {
     const wg_ode *const k = s->r.call->k;
-    wg_status status = wgi_ode_forward(&s->r, &s->a.record[0], &s->c);
+    wg_status status = wgi_ode_forward(&s->r, &s->a.record[0], &s->c, NULL);
     if (status != WG_OK) return status;
     wgi_ode_open_adjoint(&s->a);
     status = wgi_ode_adjoint_sweep(&s->a, &s->c);

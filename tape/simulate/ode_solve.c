@@ -5,6 +5,7 @@
 
 #include "ops/matrix/traits.h"
 #include "tape/engine/tape.h"
+#include "tape/function/loops/callable.h"
 #include "tape/function/loops/feed.h"
 
 #include <math.h>
@@ -109,21 +110,49 @@ void wgi_ode_open_adjoint(wgi_ode_adjoint *a) {
     if (a->r->flow->event != NULL) wgi_ode_event_adjoint_open(&a->event);
 }
 
-wg_status wgi_ode_forward(wgi_ode_run *r, wgi_ode_record *record, wgi_ode_checkpoints *c) {
+/* The first position, or that of the file. */
+static wg_status begin(wgi_ode_run *r, wgi_ode_checkpoints *c, wgi_ode_file *file,
+                       wgi_ode_position *at) {
+    if (file != NULL && file->stage != WGI_ODE_BLANK) {
+        const wg_status s = wgi_ode_file_read(file, at, NULL);
+        wgi_ode_resume(r, r->y);
+        r->report->resumed = 1;
+        return s;
+    }
+    const wg_status s = wgi_ode_begin(r, at);
+    if (s != WG_OK || c == NULL) return s;
+    wgi_ode_checkpoints_begin(c);
+    wgi_ode_checkpoints_pass(c, at, r->y);
+    return WG_OK;
+}
+
+wg_status wgi_ode_forward(wgi_ode_run *r, wgi_ode_record *record, wgi_ode_checkpoints *c,
+                          wgi_ode_file *file) {
     wgi_ode_position at;
     wgi_ode_load_operands(r);
     wgi_ode_open(r);
     wgi_progress_begin(r->call->progress);
     wg_status s = refuse_nonfinite(r);
-    if (s == WG_OK) s = wgi_ode_begin(r, &at);
-    if (s == WG_OK && c != NULL) {
-        wgi_ode_checkpoints_begin(c);
-        wgi_ode_checkpoints_pass(c, &at, r->y);
-    }
+    if (s == WG_OK && file != NULL) s = wgi_ode_file_open(file, r, c);
+    if (s == WG_OK) s = begin(r, c, file, &at);
     while (s == WG_OK && wgi_ode_more(r, &at)) {
         s = wgi_ode_step(r, &at, record);
-        if (s == WG_OK && c != NULL) wgi_ode_checkpoints_pass(c, &at, r->y);
+        const int done = s == WG_OK || s == WG_ESTOPPED;
+        if (done && c != NULL) wgi_ode_checkpoints_pass(c, &at, r->y);
+        if (file == NULL || !done) continue;
+        if (s == WG_ESTOPPED || !wgi_ode_more(r, &at) || wgi_ode_file_due(file)) {
+            const wg_status saved = wgi_ode_file_write(file, &at, NULL);
+            if (saved != WG_OK) s = saved;
+        }
     }
+    return s;
+}
+
+/* Ends the use of a file, which may have been the reason of the failure s. */
+static wg_status leave_file(wgi_ode_run *r, wgi_ode_file *file, wg_status s) {
+    if (file->file.why[0] != 0)
+        wgi_why(r->b, r->why, "%s: %s", r->call->o.file, file->file.why);
+    wgi_ode_file_close(file);
     return s;
 }
 
@@ -131,13 +160,16 @@ static wg_status value(wg_block *b) {
     wgi_ode_run r;
     wgi_ode_record record;
     wgi_ode_checkpoints c;
+    wgi_ode_file file;
     wgi_ode_call *const call = wgi_ode_call_of(b);
     wgi_pieces keep = {b->saved, 0};
     (void)lay_out(&r, &record, b, &call->k->flow, b->work);
     wgi_ode_lay_out_checkpoints(&c, call, &call->k->flow, &keep);
     r.reached = store_values;
     r.report = &call->report;
-    return wgi_ode_forward(&r, &record, &c);
+    if (call->o.file == NULL) return wgi_ode_forward(&r, &record, &c, NULL);
+    memset(&file, 0, sizeof file);
+    return leave_file(&r, &file, wgi_ode_forward(&r, &record, &c, &file));
 }
 
 static wg_status jvp(wg_block *b) {
@@ -145,7 +177,7 @@ static wg_status jvp(wg_block *b) {
     wgi_ode_record record;
     (void)lay_out(&r, &record, b, &wgi_ode_call_of(b)->k->dual, b->work);
     r.reached = store_tangents;
-    return wgi_ode_forward(&r, &record, NULL);
+    return wgi_ode_forward(&r, &record, NULL, NULL);
 }
 
 /* ---- backward ----------------------------------------------------------------------------------- */
@@ -172,6 +204,34 @@ void wgi_ode_lay_out_adjoint(wgi_ode_adjoint *a, wgi_ode_run *r, wg_block *b,
     wgi_ode_adjoint_cut(a, p);
 }
 
+/* A hash of the adjoints of the results. */
+static uint64_t seeds_of(const wg_block *b) {
+    uint64_t h = WGI_RUN_HASH;
+    for (size_t i = 0; i < b->outputs; i++)
+        for (size_t k = 0; k < b->out[i].cols; k++)
+            h = wgi_run_hash(h, b->out[i].bar + k * b->out[i].bar_ld,
+                             b->out[i].rows * sizeof *b->out[i].bar);
+    return h;
+}
+
+/* The sweep, from its file if that has one of the same adjoints. */
+static wg_status sweep(wgi_ode_adjoint *a, wgi_ode_checkpoints *c) {
+    wgi_ode_run *const r = a->r;
+    wgi_ode_file file;
+    if (r->call->o.file == NULL) return wgi_ode_adjoint_sweep(a, c);
+    wg_status s = wgi_ode_file_open(&file, r, c);
+    if (s == WG_OK) {
+        const uint64_t seeds = seeds_of(r->b);
+        if (file.stage == WGI_ODE_BACK && file.seeds != seeds) file.stage = WGI_ODE_SOLVED;
+        file.seeds = seeds;
+        a->file = &file;
+        s = wgi_ode_adjoint_sweep(a, c);
+    }
+    s = leave_file(r, &file, s);
+    if (s == WG_OK) wgi_ode_file_drop(r->call);
+    return s;
+}
+
 static wg_status vjp(wg_block *b) {
     wgi_ode_run r;
     wgi_ode_adjoint a;
@@ -185,7 +245,7 @@ static wg_status vjp(wg_block *b) {
     wgi_ode_open(&r);
     wgi_ode_open_adjoint(&a);
     wgi_progress_begin(r.call->progress);
-    const wg_status s = wgi_ode_adjoint_sweep(&a, &c);
+    const wg_status s = sweep(&a, &c);
     if (s != WG_OK) return s;
     a.seed(&a, 0, a.bar);
     if (b->in[0].bar != NULL) wgi_points_add(&b->in[0], a.bar, b->in[0].bar, b->in[0].bar_ld);
@@ -285,6 +345,8 @@ static wg_status check_options(wgi_core *c, const wg_ode *k, const wg_ode_option
             m->name);
     if (m->halves && k->integrals != 0)
         return wgi_fail(c, WG_EARG, "%s: %s takes no integrand", name, m->name);
+    if (o->seconds != o->seconds)
+        return wgi_fail(c, WG_EARG, "%s: a file that is written every nan s", name);
     return WG_OK;
 }
 
@@ -331,12 +393,17 @@ static wgi_ode_call *keep_call(wg_tape *t, const wgi_ode_call *call) {
     kept->time = wg_tape_keep(t, call->times * sizeof *call->time, call->time);
     if (call->atols != NULL && call->k->n != 0)
         kept->atols = wg_tape_keep(t, call->k->n * sizeof *call->atols, call->atols);
+    if (call->o.file != NULL)
+        kept->o.file = wg_tape_keep(t, strlen(call->o.file) + 1, call->o.file);
+    if (call->o.tag != NULL)
+        kept->o.tag = wg_tape_keep(t, strlen(call->o.tag) + 1, call->o.tag);
     return wg_tape_status(t) == WG_OK ? kept : NULL;
 }
 
 static wg_status solve(wg_tape *t, wgi_ode_call *call, const wg_mat *in, wg_mat *out,
                        wg_ode_report *report) {
     static const size_t most_steps = 1000000;
+    static const double usual_seconds = 10;
     wgi_core *const c = wgi_core_of(t);
     const wg_ode *const k = call->k;
     wg_status s = check_times(c, call->times, call->time);
@@ -349,6 +416,7 @@ static wg_status solve(wg_tape *t, wgi_ode_call *call, const wg_mat *in, wg_mat 
     call->atols = call->o.atols;
     call->progress = wgi_progress_of(c);
     if (!call->fixed && call->o.max_steps == 0) call->o.max_steps = most_steps;
+    if (call->o.seconds == 0) call->o.seconds = usual_seconds;
     s = count_checkpoints(c, call);
     if (s != WG_OK) return s;
     wgi_ode_call *const kept = keep_call(t, call);
@@ -359,6 +427,8 @@ static wg_status solve(wg_tape *t, wgi_ode_call *call, const wg_mat *in, wg_mat 
     s = wg_apply(t, op, &kept, sizeof kept, k->params != 0 ? 2 : 1, in,
                  k->integrals != 0 ? 2 : 1, out);
     if (report != NULL) *report = kept->report;
+    /* nobody will sweep through numbers, or where there are tangents */
+    if (s == WG_OK && (out[0].at.slot == 0 || c->width != 0)) wgi_ode_file_drop(kept);
     return s;
 }
 

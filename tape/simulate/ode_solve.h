@@ -5,6 +5,7 @@
 #define WGI_TAPE_SIMULATE_ODE_SOLVE_H
 
 #include "ode.h"
+#include "ode_file.h"
 #include "tape/engine/tape.h"
 
 static inline wgi_ode_call *wgi_ode_call_of(const wg_block *b) {
@@ -16,8 +17,9 @@ void wgi_ode_load_operands(wgi_ode_run *r);
 /* Opens f, and what a Rosenbrock method has beside it; of an adjoint the rest. */
 void wgi_ode_open(wgi_ode_run *r);
 void wgi_ode_open_adjoint(wgi_ode_adjoint *a);
-/* All steps; c NULL: without checkpoints. Everything has been cut. */
-wg_status wgi_ode_forward(wgi_ode_run *r, wgi_ode_record *record, wgi_ode_checkpoints *c);
+/* All steps; c NULL: without checkpoints; file NULL: without one. Everything has been cut. */
+wg_status wgi_ode_forward(wgi_ode_run *r, wgi_ode_record *record, wgi_ode_checkpoints *c,
+                          wgi_ode_file *file);
 /* Cuts an adjoint of a flow. */
 void wgi_ode_lay_out_adjoint(wgi_ode_adjoint *a, wgi_ode_run *r, wg_block *b,
                              const wgi_ode_flow *flow, wgi_pieces *p);

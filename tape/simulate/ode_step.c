@@ -370,7 +370,7 @@ wg_status wgi_ode_begin(wgi_ode_run *r, wgi_ode_position *at) {
     at->next = 1;
     at->error = 1e-4;
     r->has_first = r->matrix.ready = r->event.has_before = 0;
-    if (r->report != NULL) *r->report = (wg_ode_report){0, 0, 0, at->t};
+    if (r->report != NULL) *r->report = (wg_ode_report){.reached = at->t};
     const wg_status s = r->reached != NULL ? r->reached(r, 0, r->y) : WG_OK;
     if (s != WG_OK || call->fixed || call->times == 1) return s;
     const double span = call->time[call->times - 1] - at->t;

@@ -390,6 +390,7 @@ static void rows_open(void) {
                                              &calls_elementwise,
                                              &calls_data,
                                              &calls_products,
+                                             &calls_batch,
                                              &calls_solve,
                                              &calls_spectral,
                                              &calls_drivers,

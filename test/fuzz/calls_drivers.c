@@ -89,6 +89,86 @@ ROW(wg_hessian) {
     named("ld", "%zu", ld);
     GIVES_STATUS(wg_hessian(t, f, NULL, n, x, value, g, h, ld));
 }
+
+/* Vectors of eight numbers at most: a stride that leaves them in the room there is. */
+static ptrdiff_t draw_stride(const char *name) {
+    const ptrdiff_t k = one_in(9) ? 0 : 1 + (ptrdiff_t)below(2);
+    named(name, "%td", k);
+    return k;
+}
+#define STRIDED(name, n)                                                                       \
+    const ptrdiff_t name##_stride = draw_stride(#name "_stride");                              \
+    DOUBLES(name##_, 2 * (n));                                                                 \
+    const wg_strided name = {name##_, name##_stride}
+#define STRIDED_RESULT(name, n)                                                                \
+    const ptrdiff_t name##_stride = draw_stride(#name "_stride");                              \
+    RESULTS(name##_, 2 * (n));                                                                 \
+    const wg_strided_result name = {name##_, name##_stride}
+#define DRIVEN_STRIDED                                                                         \
+    DRIVER_TAPE(t);                                                                            \
+    CALLBACK(f);                                                                               \
+    COUNT(n);                                                                                  \
+    STRIDED(x, n)
+ROW(wg_eval_strided) {
+    DRIVEN_STRIDED;
+    COUNT(m);
+    STRIDED_RESULT(y, m);
+    GIVES_STATUS(wg_eval_strided(t, f, NULL, n, x, m, y));
+}
+ROW(wg_gradient_strided) {
+    DRIVEN_STRIDED;
+    RESULTS(value, 1);
+    STRIDED_RESULT(g, n);
+    GIVES_STATUS(wg_gradient_strided(t, f, NULL, n, x, value, g));
+}
+ROW(wg_jacobian_strided) {
+    DRIVEN_STRIDED;
+    COUNT(m);
+    STRIDED_RESULT(y, m);
+    const int rows = below(2) != 0;
+    const ptrdiff_t row = one_in(9) ? 0
+                          : rows    ? (ptrdiff_t)n
+                                    : 1,
+                    col = one_in(9) ? 0
+                          : rows    ? 1
+                                    : (ptrdiff_t)m;
+    named("row", "%td", row), named("col", "%td", col);
+    RESULTS(jac, 64);
+    GIVES_STATUS(wg_jacobian_strided(t, f, NULL, n, x, m, y, jac, row, col));
+}
+ROW(wg_jvp_strided) {
+    DRIVEN_STRIDED;
+    STRIDED(v, n);
+    COUNT(m);
+    STRIDED_RESULT(y, m);
+    STRIDED_RESULT(jv, m);
+    GIVES_STATUS(wg_jvp_strided(t, f, NULL, n, x, v, m, y, jv));
+}
+ROW(wg_vjp_strided) {
+    DRIVEN_STRIDED;
+    COUNT(m);
+    STRIDED(w, m);
+    STRIDED_RESULT(y, m);
+    STRIDED_RESULT(g, n);
+    GIVES_STATUS(wg_vjp_strided(t, f, NULL, n, x, m, w, y, g));
+}
+ROW(wg_hvp_strided) {
+    DRIVEN_STRIDED;
+    STRIDED(v, n);
+    RESULTS(value, 1);
+    STRIDED_RESULT(g, n);
+    STRIDED_RESULT(hv, n);
+    GIVES_STATUS(wg_hvp_strided(t, f, NULL, n, x, v, value, g, hv));
+}
+ROW(wg_hessian_strided) {
+    DRIVEN_STRIDED;
+    RESULTS(value, 1);
+    STRIDED_RESULT(g, n);
+    RESULTS(h, 64);
+    const size_t ld = one_in(9) ? below(4) : n;
+    named("ld", "%zu", ld);
+    GIVES_STATUS(wg_hessian_strided(t, f, NULL, n, x, value, g, h, ld));
+}
 ROW(wg_check_gradient) {
     DRIVEN;
     COUNT(m);
@@ -353,6 +433,13 @@ static const struct row list[] = {
     LISTED(wg_vjp, 6),
     LISTED(wg_hvp, 8),
     LISTED(wg_hessian, 8),
+    LISTED(wg_eval_strided, 4),
+    LISTED(wg_gradient_strided, 4),
+    LISTED(wg_jacobian_strided, 4),
+    LISTED(wg_jvp_strided, 4),
+    LISTED(wg_vjp_strided, 4),
+    LISTED(wg_hvp_strided, 4),
+    LISTED(wg_hessian_strided, 4),
     LISTED(wg_check_gradient, 1),
     LISTED(wg_check_hessian, 1),
     LISTED(wg_check_branches, 2),

@@ -39,6 +39,16 @@ CALL_OF(constants) {
     for (size_t j = 0; j < m; j++) y[j] = wg_mat_fill(t, 1 + j, 1, j % 2 ? NAN : 3);
     return WG_OK;
 }
+/* Linear in the first input, a multiple of it: positive, or, of a parameter below 0, not always. */
+CALL_OF(linear) {
+    UNUSED;
+    for (size_t j = 0; j < m; j++) {
+        y[j] = wg_mat_scale(t, 2, at(t, n, x, 0));
+        for (size_t i = 1; i < n; i++)
+            y[j] = wg_mat_add(t, y[j], wg_mat_mul(t, wg_mat_sum(t, x[i]), x[0]));
+    }
+    return WG_OK;
+}
 CALL_OF(sets_nothing) { return UNUSED, WG_OK; }
 CALL_OF(fails) { return UNUSED, WG_ESINGULAR; }
 CALL_OF(resets) {
@@ -78,6 +88,7 @@ static wg_mat_callback *draw_function_of_matrices(const char *name) {
                 {constants, "constants"},
                 {smooth, "smooth"},
                 {sums, "sums"},
+                {linear, "linear"},
                 {sets_nothing, "sets_nothing"},
                 {fails, "fails"},
                 {resets, "resets"},
@@ -206,9 +217,31 @@ ROW(wg_mat_hessian) {
     GIVES_STATUS(wg_mat_hessian(t, f, NULL, n, x, m, w, y, g, h));
 }
 
+/* ---- systems whose matrix is a product ---- */
+
+#define KRYLOV(name)                                                                           \
+    ROW(name) {                                                                                \
+        TAPE(t);                                                                               \
+        wg_mat_callback *const f =                                                             \
+            one_in(4) ? draw_function_of_matrices("f") : (named("f", "linear"), linear);       \
+        const size_t np = one_in(40) ? 15 : below(3);                                          \
+        named("np", "%zu", np);                                                                \
+        wg_mat p_[15];                                                                         \
+        for (size_t i = 0; i < 15; i++) p_[i] = draw_mat("p", below(3), below(3));             \
+        const wg_mat *const p = one_in(20) ? NULL : p_;                                        \
+        DIM(n);                                                                                \
+        MAT(b, n, 1);                                                                          \
+        const double tolerance[] = {0, 1e-8, 1e-15, -1, NAN};                                  \
+        const wg_krylov how_ = {tolerance[below(5)], below(4) * 20, below(4)};                 \
+        const wg_krylov *const how = one_in(2) ? NULL : &how_;                                 \
+        GIVES_MAT(name(t, f, NULL, np, p, b, how));                                            \
+    }
+KRYLOV(wg_cg)
+KRYLOV(wg_gmres)
+
 static const struct row list[] = {
     LISTED(wg_mat_eval, 4),    LISTED(wg_mat_gradient, 6), LISTED(wg_mat_vjp, 8),
     LISTED(wg_mat_jvp, 8),     LISTED(wg_mat_jacobian, 8), LISTED(wg_mat_hvp, 8),
-    LISTED(wg_mat_hessian, 6),
+    LISTED(wg_mat_hessian, 6), LISTED(wg_cg, 4),           LISTED(wg_gmres, 4),
 };
 const struct rows calls_matrix_drivers = ROWS(list);

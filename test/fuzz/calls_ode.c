@@ -107,6 +107,7 @@ ROW(wg_ode_solve) {
     wg_mat out[2] = {wg_mat_failed(1, 1), wg_mat_failed(1, 1)};
     wg_mat *const y = one_in(60) ? NULL : &out[0], *const r = one_in(60) ? NULL : &out[1];
     wg_ode_report room, *const report = one_in(2) ? NULL : &room;
+    if (one_in(30)) o_.file = "/none/ode";
     named("times", "%zu", times);
     named("method", "%d", (int)o_.method);
     named("step", "%g", o_.step);

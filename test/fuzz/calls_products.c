@@ -157,8 +157,9 @@ ROW(wg_trmm) {
     GIVES_MAT(wg_trmm(t, side, uplo, trans, diag, alpha, a, b));
 }
 ROW(wg_einsum) {
-    static const char *const texts[] = {"ij,jk->ik", "ij,ij->i", "ij,kj->", "ij,j->i", "ij,jk->ikj",
-                                        "i,j->ij",   "ii,jk->i", "ij,jk",   "",        "ij,kl->m"};
+    static const char *const texts[] = {"ij,jk->ik",  "ij,ij->i", "ij,kj->",  "ij,j->i",
+                                        "ij,jk->ikj", "i,j->ij",  "ii,jk->i", "ij,jk",
+                                        "",           "ij,kl->m"};
     TAPE(t);
     DIM(m);
     DIM(n);
@@ -206,8 +207,7 @@ static size_t small_size(void) {
     static const size_t odd[] = {SIZE_MAX, 0, (size_t)1 << 32, SIZE_MAX / 2, 100};
     return one_in(40) ? odd[below(5)] : 1 + below(3);
 }
-ROW(wg_conv2d) {
-    TAPE(t);
+static wg_conv draw_conv(void) {
     wg_conv s;
     s.batch = small_size();
     s.height = small_size();
@@ -220,16 +220,59 @@ ROW(wg_conv2d) {
         s.dilation[i] = one_in(2) ? 0 : small_size();
         s.pad[i] = small_size() - 1;
     }
-    named("s", "{%zu, %zu, %zu, %zu, %zu, %zu, {%zu, %zu}, {%zu, %zu}, {%zu, %zu}}", s.batch,
-          s.height, s.width, s.filters, s.kernel_height, s.kernel_width, s.stride[0],
-          s.stride[1], s.dilation[0], s.dilation[1], s.pad[0], s.pad[1]);
-    MAT(x, 2, s.height * s.width * s.batch);
+    s.groups = one_in(2) ? 0 : small_size();
+    named("s", "{%zu, %zu, %zu, %zu, %zu, %zu, {%zu, %zu}, {%zu, %zu}, {%zu, %zu}, %zu}",
+          s.batch, s.height, s.width, s.filters, s.kernel_height, s.kernel_width, s.stride[0],
+          s.stride[1], s.dilation[0], s.dilation[1], s.pad[0], s.pad[1], s.groups);
+    return s;
+}
+ROW(wg_conv2d) {
+    TAPE(t);
+    const wg_conv s = draw_conv();
+    MAT(x, s.groups == 2 ? 4 : 2, s.height * s.width * s.batch);
     MAT(w, 2, s.kernel_height * s.kernel_width * s.filters);
     MAT(bias, s.filters, 1);
     const wg_mat *const bias_or_none = one_in(2) ? NULL : &bias;
     const wg_conv *const conv = one_in(60) ? NULL : &s;
     GIVES_MAT(wg_conv2d(t, conv, x, w, bias_or_none));
 }
+ROW(wg_conv2d_transposed) {
+    TAPE(t);
+    const wg_conv s = draw_conv();
+    size_t cols = s.batch;
+    for (int d = 0; d < 2; d++) {
+        const size_t reach = (s.dilation[d] == 0 ? 1 : s.dilation[d]) *
+                                 ((d == 0 ? s.kernel_height : s.kernel_width) - 1) +
+                             1,
+                     all = (d == 0 ? s.height : s.width) + 2 * s.pad[d];
+        cols *= all < reach || s.stride[d] == 0 ? 0 : (all - reach) / s.stride[d] + 1;
+    }
+    MAT(r, s.filters, cols);
+    MAT(w, 2, s.kernel_height * s.kernel_width * s.filters);
+    MAT(bias, s.groups == 2 ? 4 : 2, 1);
+    const wg_mat *const bias_or_none = one_in(2) ? NULL : &bias;
+    const wg_conv *const conv = one_in(60) ? NULL : &s;
+    GIVES_MAT(wg_conv2d_transposed(t, conv, r, w, bias_or_none));
+}
+#define POOL(name)                                                                             \
+    ROW(name) {                                                                                \
+        TAPE(t);                                                                               \
+        wg_pool s;                                                                             \
+        s.batch = small_size(), s.height = small_size(), s.width = small_size();               \
+        s.kernel_height = small_size(), s.kernel_width = small_size();                         \
+        for (size_t i = 0; i < 2; i++) {                                                       \
+            s.stride[i] = one_in(3) ? 0 : small_size();                                        \
+            s.pad[i] = one_in(2) ? 0 : small_size() - 1;                                       \
+        }                                                                                      \
+        named("s", "{%zu, %zu, %zu, %zu, %zu, {%zu, %zu}, {%zu, %zu}}", s.batch, s.height,     \
+              s.width, s.kernel_height, s.kernel_width, s.stride[0], s.stride[1], s.pad[0],    \
+              s.pad[1]);                                                                       \
+        MAT(x, 2, s.height *s.width *s.batch);                                                 \
+        const wg_pool *const pool = one_in(60) ? NULL : &s;                                    \
+        GIVES_MAT(name(t, pool, x));                                                           \
+    }
+POOL(wg_max_pool2d)
+POOL(wg_average_pool2d)
 ROW(wg_conv1d) {
     TAPE(t);
     const size_t batch = small_size(), filters = small_size(), stride = small_size();
@@ -312,21 +355,42 @@ ROW(wg_sparse_spd_solve) {
     MAT(b, pattern_.rows, n);
     GIVES_MAT(wg_sparse_spd_solve(t, s, values, b));
 }
+ROW(wg_sparse_spd_logdet) {
+    SPARSE;
+    GIVES_REAL(wg_sparse_spd_logdet(t, s, values));
+}
 
 static const struct row list[] = {
-    LISTED(wg_mat_dot, 8),       LISTED(wg_axpy, 8),
-    LISTED(wg_axpy_real, 8),     LISTED(wg_ger, 8),
-    LISTED(wg_outer, 8),         LISTED(wg_gemv, 8),
-    LISTED(wg_gemm, 12),         LISTED(wg_gemm_real, 8),
-    LISTED(wg_matmul, 12),       LISTED(wg_gemm_batch, 8),
-    LISTED(wg_symv, 8),          LISTED(wg_symm, 8),
-    LISTED(wg_syrk, 8),          LISTED(wg_trmv, 8),
-    LISTED(wg_trmm, 8),          LISTED(wg_einsum, 6),
+    LISTED(wg_mat_dot, 8),
+    LISTED(wg_axpy, 8),
+    LISTED(wg_axpy_real, 8),
+    LISTED(wg_ger, 8),
+    LISTED(wg_outer, 8),
+    LISTED(wg_gemv, 8),
+    LISTED(wg_gemm, 12),
+    LISTED(wg_gemm_real, 8),
+    LISTED(wg_matmul, 12),
+    LISTED(wg_gemm_batch, 8),
+    LISTED(wg_symv, 8),
+    LISTED(wg_symm, 8),
+    LISTED(wg_syrk, 8),
+    LISTED(wg_trmv, 8),
+    LISTED(wg_trmm, 8),
+    LISTED(wg_einsum, 6),
     LISTED(wg_kron, 6),
-    LISTED(wg_quadform, 8),      LISTED(wg_trace, 6),
-    LISTED(wg_trace_product, 6), LISTED(wg_conv2d, 8),
-    LISTED(wg_conv1d, 8),        LISTED(wg_csr_pattern, 8),
-    LISTED(wg_spmv, 8),          LISTED(wg_spmm, 8),
-    LISTED(wg_sparse_solve, 4),  LISTED(wg_sparse_spd_solve, 4),
+    LISTED(wg_quadform, 8),
+    LISTED(wg_trace, 6),
+    LISTED(wg_trace_product, 6),
+    LISTED(wg_conv2d, 8),
+    LISTED(wg_conv2d_transposed, 8),
+    LISTED(wg_max_pool2d, 6),
+    LISTED(wg_average_pool2d, 6),
+    LISTED(wg_conv1d, 8),
+    LISTED(wg_csr_pattern, 8),
+    LISTED(wg_spmv, 8),
+    LISTED(wg_spmm, 8),
+    LISTED(wg_sparse_solve, 4),
+    LISTED(wg_sparse_spd_solve, 4),
+    LISTED(wg_sparse_spd_logdet, 4),
 };
 const struct rows calls_products = ROWS(list);

@@ -271,7 +271,27 @@ ROW(wg_pinv) {
     GIVES_MAT(wg_pinv(t, a, rcond));
 }
 
+ROW(wg_solve_toeplitz) {
+    TAPE(t);
+    DIM(n);
+    DIM(k);
+    MAT(c, n, 1);
+    MAT(r, n, 1);
+    MAT(b, n, k);
+    GIVES_MAT(wg_solve_toeplitz(t, c, r, b));
+}
+ROW(wg_solve_circulant) {
+    TAPE(t);
+    DIM(n);
+    DIM(k);
+    MAT(c, n, 1);
+    MAT(b, n, k);
+    GIVES_MAT(wg_solve_circulant(t, c, b));
+}
+
 static const struct row list[] = {
+    LISTED(wg_solve_toeplitz, 4),
+    LISTED(wg_solve_circulant, 4),
     LISTED(wg_lu, 8),
     LISTED(wg_potrf, 8),
     LISTED(wg_factor_solve, 12),

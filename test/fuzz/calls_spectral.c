@@ -225,6 +225,24 @@ ROW(wg_gp_logml) {
     GIVES_REAL(wg_gp_logml(t, kernel, x, y, scale, sigma, noise));
 }
 
+ROW(wg_kalman_step) {
+    TAPE(t);
+    DIM(n);
+    DIM(m);
+    MAT(f, n, n);
+    MAT(h, m, n);
+    SPD(q, n);
+    SPD(r, m);
+    MAT(y, m, 1);
+    MAT(x, n, 1);
+    SPD(p, n);
+    wg_mat state[] = {x, p};
+    wg_mat *const to_x = one_in(20) ? NULL : &state[0], *const to_p =
+                                                            one_in(20) ? NULL : &state[1];
+    GIVES_REAL(wg_kalman_step(t, f, h, q, r, y, to_x, to_p));
+    for (size_t i = 0; i < 2; i++) keep_mat(state[i]);
+}
+
 #define DISTANCES(name)                                                                        \
     ROW(name) {                                                                                \
         TAPE(t);                                                                               \
@@ -282,6 +300,7 @@ static const struct row list[] = {
     LISTED(wg_covariance, 6),
     LISTED(wg_covariance_between, 4),
     LISTED(wg_gp_logml, 6),
+    LISTED(wg_kalman_step, 6),
     LISTED(wg_distances, 4),
     LISTED(wg_distances_squared, 4),
     LISTED(wg_data_covariance, 4),

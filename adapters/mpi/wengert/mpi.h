@@ -20,8 +20,10 @@
  * one rank writes into another's memory, that rank has no call to record, and nothing on its tape
  * to sweep. What would be put or got is sent and received.
  *
- * Second derivatives but wg_mpi_hvp, functions, sparsity patterns, preaccumulation of what communicates are
- * refused by name, and so is what communicates in a step of wg_checkpoint or an equation of wg_implicit.
+ * Second derivatives but wg_mpi_hvp and wg_mpi_hessian, functions, sparsity patterns, preaccumulation of
+ * what communicates are refused by name, and so is what communicates in an equation of wg_implicit, or in a
+ * step of wg_checkpoint whose region has not WG_REGION_ALWAYS: with it all ranks call wg_checkpoint with as
+ * many steps, regions and stored states, and what a step communicates is repeated in that order.
  *
  * Arrays x are read before y is written: they may be the same. A wg_mat is sent as its elements,
  * column after column; views, strided and transposed ones too. Numbers of one call: at most
@@ -89,6 +91,15 @@ WG_API WG_MUST_CHECK wg_status wg_mpi_reverse_lanes(wg_tape *t, size_t k, size_t
  *          ranks (WG_MPI_PROD), or an operation whose second derivatives go by functions only. */
 WG_API WG_MUST_CHECK wg_status wg_mpi_hvp(wg_tape *t, wg_real y, size_t n, const wg_real *x,
                                           const double *v, double *hv, wg_mpi *m);
+
+/* wg_mpi_hessian - by all ranks: the rows of that Hessian of this rank's x, h[i ld + k] = d2 / dx[i] dx[k], k
+ * counting the inputs of all ranks, those of rank 0 first.
+ * Shapes:  h of n rows of ld, at least as many as the inputs of all ranks.
+ * Cost:    a wg_mpi_hvp, and a reduction of 40 bytes, for each input of all ranks; room for n times as many
+ *          numbers.
+ * Errors:  as wg_mpi_hvp; WG_ENOMEM; WG_ESHAPE: ld. Then h is as it was. */
+WG_API WG_MUST_CHECK wg_status wg_mpi_hessian(wg_tape *t, wg_real y, size_t n, const wg_real *x,
+                                              double *h, size_t ld, wg_mpi *m);
 
 /* ---- point to point --------------------------------------------------------------------- */
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* options: --function f --with-respect-to x --of return
- * says: refused/union.c:5: error: a field of union 'number' depends on the inputs: write a structure
+ * says: refused/union.c:5: error: a field of union 'number' depends on the inputs: write a structure, or say --accept-integers
  */
 union number {
     double value;

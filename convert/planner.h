@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: MIT */
+/* What plan.c and again.c share: the walk that finds which old values are needed again. */
+#ifndef CONVERT_PLANNER_H
+#define CONVERT_PLANNER_H
+
+#include "convert/adjoint.h"
+#include "convert/known.h"
+
+/* Elements [0, bound) of an array that were all assigned, and whose values nothing has asked for since: to
+ * overwrite them again loses nothing. */
+typedef struct fresh {
+    const decl *array;
+    cell *cell;
+    const char *bound;
+} fresh;
+
+/* A loop that is being walked: its variable goes from 0, or what is no less, to below `bound`. */
+typedef struct range {
+    const cell *variable;
+    const char *bound;
+    struct range *outer;
+} range;
+
+typedef struct planner {
+    routine *r;
+    const list *routines;
+    cell_flags used; /* its present value is needed */
+    list *numbered;  /* the cells that have numbers */
+    bool marking;    /* finds what is needed at all */
+    bool grown;      /* something is needed or kept that was not before */
+    list fresh;      /* struct fresh */
+    range *ranges;
+} planner;
+
+cell *variable_cell(const planner *p,
+                    const char *name); /* of a variable of ours; NULL: there is none */
+bool is_local(const planner *p,
+              const target *t); /* a local variable that only its name leads to */
+/* May a step change c by a call that is no step of its own? */
+bool step_changes(const planner *p, const step *s, cell *c);
+/* Marks what is computed again where a list of steps goes back; `whole`: the steps of the function. */
+void all_again(planner *p, list *body, const list *whole, bool in_loop);
+
+#endif

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: MIT */
+/* What the files share that write the two ways of a routine: frames.c (where what is kept stands), sweeps.c (steps)
+ * and adjoint.c (functions). */
+#ifndef CONVERT_SWEEPS_H
+#define CONVERT_SWEEPS_H
+
+#include "convert/adjoint.h"
+
+typedef struct emitter {
+    routine *r;
+    text *to;
+    unsigned loops;
+    bool back;
+} emitter;
+
+routine *routine_of(const routine *r, const version *v);
+bool is_kind(const type *t, type_kind k);
+bool target_holds(const step *s);
+const node *memory_call(const routine *r, const step *s); /* malloc or calloc; NULL: it assigns something else */
+
+/* ---- frames.c */
+/* Lays all of them out: the structures' definitions. */
+const char *frames_of(const list *routines);
+/* Do these steps do nothing on the way back? */
+bool is_idle(const list *steps);
+
+/* ---- sweeps.c */
+const char *assignable(const type *t, const char *name); /* a variable; what it points to stays const */
+void put_keep(text *to, const char *indent, const char *kept, const char *x, const type *t);
+void put_restore(text *to, const char *indent, const char *x, const char *kept, const type *t);
+void put_extent(emitter *m, const extent *e, const char *indent); /* at the beginning of it */
+void end_extent(emitter *m, const extent *e, const char *indent);
+void forward(emitter *m, const list *steps, const char *indent);
+void backward(emitter *m, const list *steps, const char *indent);
+/* Adjoints of all numbers of a structure move. */
+void move_record(const emitter *m, const char *to, const char *from, const type *t, const char *indent);
+
+#endif

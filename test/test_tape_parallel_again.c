@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: MIT */
+/* test_tape_parallel_again.c - loops one after the other on the same segments, as those before them or not: they
+ * have the bits that each has on segments of its own. And loops whose tape is gone while they are open. */
+#include "parallel_case.h"
+
+enum { K = 5, N = 1200, LOOPS = 24, THREADS = 3 };
+
+/* What a loop is like. */
+struct kind {
+    size_t cells;     /* that it changes: other ones keep their variable */
+    size_t neighbour; /* so far away */
+    int statements;   /* more than one in each cell */
+    int parameter;    /* which all cells read; -1: none */
+};
+
+/* Of the same kind several times, then of another one with more records, fewer, the same number of them with other operands;
+ * none at all. */
+static const struct kind kinds[LOOPS] = {
+    {N, 1, 0, -1},      {N, 1, 0, -1}, {N, 1, 0, -1}, {N, 1, 0, -1},      {N, 1, 2, -1},
+    {N, 1, 2, -1},      {N, 1, 2, -1}, {N, 1, 0, -1}, {N, 1, 0, -1},      {N, 1, 0, -1},
+    {N, 2, 0, -1},      {N, 2, 0, -1}, {N, 2, 0, -1}, {N, 300, 0, 0},     {N, 300, 0, 0},
+    {N, 300, 0, 0},     {N, 1, 0, 1},  {N, 1, 0, 1},  {N - 700, 1, 1, 0}, {N - 700, 1, 1, 0},
+    {N - 700, 1, 1, 0}, {0, 1, 0, 0},  {0, 1, 0, 0},  {0, 1, 0, 0}};
+
+struct one {
+    wg_parallel *p;
+    const struct kind *kind;
+    const wg_real *c, *u;
+    wg_real *v;
+};
+
+static wg_status record(void *context, size_t k) {
+    const struct one *const l = context;
+    const struct kind *const how = l->kind;
+    wg_tape *const s = wg_parallel_tape(l->p, k);
+    for (size_t i = wg_parallel_from(l->p, k, N); i < wg_parallel_from(l->p, k + 1, N); i++) {
+        const wg_real near = l->u[(i + how->neighbour) % N];
+        if (i >= how->cells) {
+            l->v[i] = l->u[i];
+            continue;
+        }
+        l->v[i] = wg_let(s, wg_add(wg_mul(0.75, l->u[i]), wg_mul(0.25, wg_sin(near))));
+        for (int more = 0; more < how->statements; more++)
+            l->v[i] = wg_let(s, wg_mul(l->v[i], wg_add(0.5, wg_mul(0.5, near))));
+        if (how->parameter >= 0) l->v[i] = wg_let(s, wg_mul(l->v[i], l->c[how->parameter]));
+    }
+    return WG_OK;
+}
+
+static const double *start(void) {
+    static double a[INPUTS];
+    inputs_of_case(a, INPUTS);
+    return a;
+}
+
+/* All loops, the first so many; each on segments of its own, or all on the same ones. */
+static wg_real record_all(wg_tape *t, wg_parallel *same, wg_threads *threads, size_t loops,
+                          wg_real *x) {
+    static wg_real state[2][N], mixed[N];
+    assert_ok(t, wg_inputs(t, PARAMETERS + N, start(), x));
+    struct one l = {.c = x, .u = x + PARAMETERS};
+    for (size_t k = 0; k < loops; k++) {
+        wg_parallel *const own = same == NULL ? segments_of(t, K, threads) : NULL;
+        l.p = same != NULL ? same : own;
+        l.v = state[k % 2];
+        l.kind = &kinds[k];
+        assert_ok(t, wg_parallel_begin(l.p, t));
+        assert_ok(t, wg_parallel_run(l.p, record, &l));
+        assert_ok(t, wg_parallel_join(l.p));
+        assert_ok(t, wg_parallel_adopt(l.p, N, l.v));
+        l.u = l.v;
+        wg_parallel_free(own);
+    }
+    for (size_t i = 0; i < N; i++) mixed[i] = wg_let(t, wg_mul(l.u[i], 1 + (double)(i % 3)));
+    return wg_sum(t, N, mixed);
+}
+
+static void loops_have_the_bits_that_each_has_alone(void **state) {
+    (void)state;
+    static wg_real x[PARAMETERS + N];
+    static double g[2][PARAMETERS + N];
+    static const unsigned modes[] = {0, WG_CHECKED, WG_KEEP_CODE, WG_TRACE | WG_KEEP_PLACES};
+    for (size_t mode = 0; mode < 4; mode++)
+        for (size_t threads = 0; threads <= THREADS; threads++) {
+            wg_tape *const t =
+                wg_tape_new(&(wg_options){.flags = modes[mode], .reserve = plain.reserve});
+            wg_threads *const pool = threads != 0 ? pool_of(threads) : NULL;
+            wg_parallel *const p = segments_of(t, K, pool);
+            for (size_t loops = 1; loops <= LOOPS; loops += loops < 6 ? 1 : 3) {
+                double y[2];
+                for (int same = 0; same < 2; same++) {
+                    wg_tape_reset(t);
+                    const wg_real sum = record_all(t, same ? p : NULL, pool, loops, x);
+                    y[same] = sum.value;
+                    assert_ok(t, wg_reverse(t, sum));
+                    assert_ok(t, wg_adjoints(t, PARAMETERS + N, x, g[same]));
+                }
+                assert_memory_equal(&y[0], &y[1], sizeof y[0]);
+                assert_memory_equal(g[0], g[1], sizeof g[0]);
+            }
+            wg_parallel_free(p);
+            wg_tape_free(t);
+        }
+}
+
+static void second_derivatives_are_those_of_loops_alone(void **state) {
+    (void)state;
+    static wg_real x[PARAMETERS + N];
+    static double v[PARAMETERS + N], hv[2][PARAMETERS + N];
+    wg_tape *const t =
+        wg_tape_new(&(wg_options){.flags = WG_KEEP_CODE, .reserve = plain.reserve});
+    wg_parallel *const p = segments_of(t, K, pool_of(2));
+    inputs_of_case(v, PARAMETERS + N);
+    for (int same = 0; same < 2; same++) {
+        wg_tape_reset(t);
+        const wg_real sum = record_all(t, same ? p : NULL, pool_of(2), LOOPS, x);
+        assert_ok(t, wg_tape_verify(t));
+        assert_ok(t, wg_tape_hvp(t, sum, PARAMETERS + N, x, v, hv[same]));
+    }
+    assert_memory_equal(hv[0], hv[1], sizeof hv[0]);
+    wg_parallel_free(p);
+    wg_tape_free(t);
+}
+
+/* Of an open loop, behind others on the same segments, the first two segments. */
+static void open_loop(wg_tape *t, wg_parallel *p, wg_real *x, wg_real *v) {
+    (void)record_all(t, p, NULL, 3, x);
+    struct one l = {.p = p, .kind = &kinds[3], .c = x, .u = x + PARAMETERS, .v = v};
+    assert_ok(t, wg_parallel_begin(p, t));
+    for (size_t k = 0; k < 2; k++) assert_int_equal(record(&l, k), WG_OK);
+}
+
+static void a_reset_or_rewind_ends_an_open_loop(void **state) {
+    (void)state;
+    static wg_real x[PARAMETERS + N], v[N];
+    wg_tape *const t = wg_tape_new(&plain);
+    wg_parallel *const p = segments_of(t, K, NULL);
+    for (int rewinds = 0; rewinds < 2; rewinds++) {
+        wg_tape_reset(t);
+        const wg_mark m = wg_tape_mark(t);
+        open_loop(t, p, x, v);
+        struct one l = {.p = p, .kind = &kinds[3], .c = x, .u = x + PARAMETERS, .v = v};
+        if (rewinds) assert_int_equal(wg_tape_rewind(t, m), WG_OK);
+        else wg_tape_reset(t);
+        /* what the tape records now is not what segments go on with */
+        const wg_real a = wg_input(t, 3);
+        wg_real y = a;
+        for (int i = 0; i < 2000; i++) y = wg_let(t, wg_add(y, a));
+        for (size_t k = 2; k < K; k++) (void)record(&l, k);
+        assert_int_equal(wg_parallel_join(p), WG_EMODE);
+        assert_ok(t, wg_reverse(t, y));
+        assert_true(wg_adjoint(t, a) == 2001);
+    }
+    wg_parallel_free(p);
+    wg_tape_free(t);
+}
+
+static void the_tape_of_an_open_loop_may_be_freed(void **state) {
+    (void)state;
+    static wg_real x[PARAMETERS + N], v[N];
+    for (int joins = 0; joins < 2; joins++) {
+        wg_tape *const t = wg_tape_new(&plain), *const other = wg_tape_new(&plain);
+        wg_parallel *const p = segments_of(t, K, NULL);
+        open_loop(t, p, x, v);
+        struct one l = {.p = p, .kind = &kinds[3], .c = x, .u = x + PARAMETERS, .v = v};
+        wg_tape_free(t);
+        for (size_t k = 2; k < K; k++) (void)record(&l, k);
+        if (joins) assert_int_equal(wg_parallel_join(p), WG_EMODE);
+        if (joins) assert_ok(other, wg_reverse(other, record_all(other, p, NULL, 5, x)));
+        wg_parallel_free(p);
+        wg_tape_free(other);
+    }
+}
+
+static void a_failure_is_that_of_the_segment(void **state) {
+    (void)state;
+    static wg_real x[PARAMETERS + N], v[N];
+    wg_tape *const t = wg_tape_new(&plain);
+    wg_parallel *const p = segments_of(t, K, NULL);
+    open_loop(t, p, x, v);
+    (void)wg_let(wg_parallel_tape(p, 3), wg_sin(v[0])); /* a variable of segment 0 */
+    assert_int_equal(wg_parallel_join(p), WG_ESTALE);
+    assert_non_null(strstr(wg_tape_message(t), "segment 3"));
+    wg_tape_reset(t);
+    assert_ok(t, wg_reverse(t, record_all(t, p, NULL, LOOPS, x)));
+    wg_parallel_free(p);
+    wg_tape_free(t);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(loops_have_the_bits_that_each_has_alone),
+        cmocka_unit_test(second_derivatives_are_those_of_loops_alone),
+        cmocka_unit_test(a_reset_or_rewind_ends_an_open_loop),
+        cmocka_unit_test(the_tape_of_an_open_loop_may_be_freed),
+        cmocka_unit_test(a_failure_is_that_of_the_segment),
+    };
+    return cmocka_run_group_tests(tests, NULL, free_pools);
+}
