@@ -641,9 +641,14 @@ operand write_operand(writer *w, const node *n) {
     case NODE_PAREN:
         return write_operand(w, n->child[0]);
     case NODE_CAST:
-        if (n->type->bits == 32 && n->child[0]->type->bits != 32)
-            warn_at(place_of(n), "'%s' is not rounded to float: variables are double",
-                    source(n));
+        if (n->type->bits == 32 && n->child[0]->type->bits != 32 &&
+            w->rounded != w->v->function) {
+            warn_at(
+                place_of(n),
+                "'%s' is not rounded to float, and nothing in '%s' is: variables are double",
+                source(n), w->v->function->name);
+            w->rounded = w->v->function;
+        }
         return write_operand(w, n->child[0]);
     case NODE_UNARY:
         if (same(n->op, "++") || same(n->op, "--"))

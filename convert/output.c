@@ -441,6 +441,35 @@ const char *write_file(writer *w, const file *f, const char *in, const output *o
     return text_of(&body);
 }
 
+/* Was this directive's file read? */
+static bool is_included(const file *f, const token *t) {
+    for (size_t i = 0; i < f->inclusions.n; i++) {
+        const size_t at = ((const inclusion *)f->inclusions.at[i])->begin;
+        if (t->begin <= at && at < t->end) return true;
+    }
+    return false;
+}
+
+/* The headers of the user's that a source includes, each once; in a condition, those that were read. */
+static void write_inclusions(const file *f, text *to) {
+    list written = {NULL, 0, 0};
+    size_t depth = 0;
+    for (size_t i = 0; i < f->tokens.n; i++) {
+        const token *const t = &f->tokens.at[i];
+        if (t->kind != TOKEN_DIRECTIVE) continue;
+        const char *const s = slice(f, t->begin, t->end), *p = s + 1;
+        p += strspn(p, " \t");
+        if (starts_with(p, "if")) depth++;
+        if (starts_with(p, "endif") && depth != 0) depth--;
+        const char *const quote = starts_with(p, "include") ? strchr(p, '"') : NULL;
+        if (quote == NULL || (depth != 0 && !is_included(f, t))) continue;
+        const char *const name = copy_text(quote, strcspn(quote + 1, "\"") + 2);
+        if (has_name(&written, name)) continue;
+        push(&written, (void *)name);
+        putf(to, "#include %s\n", name);
+    }
+}
+
 const char *write_header(writer *w, const output *o, const char *declarations) {
     text to = {NULL, 0, 0};
     const char *const guard = guard_of(o->header), *const name = o->header;
@@ -449,14 +478,7 @@ const char *write_header(writer *w, const output *o, const char *declarations) {
         "/* %s\n * Written by wengert-convert. Do not edit: convert again. */\n#ifndef %s\n#define %s\n\n",
         name, guard, guard);
     putf(&to, "#ifndef %s_SOURCE /* which has included these already */\n", guard);
-    const file *const f = w->a->root->function->file;
-    for (size_t i = 0; i < f->tokens.n; i++) {
-        if (f->tokens.at[i].kind != TOKEN_DIRECTIVE) continue;
-        const char *const s = slice(f, f->tokens.at[i].begin, f->tokens.at[i].end);
-        const char *p = s + 1;
-        while (*p == ' ' || *p == '\t') p++;
-        if (starts_with(p, "include") && strchr(p, '"') != NULL) putf(&to, "%s\n", s);
-    }
+    write_inclusions(w->a->root->function->file, &to);
     putf(&to, "#endif\n#include <%s.h>\n\n%s\n#endif\n",
          w->generic ? "wengert/generic" : "wengert", declarations);
     return text_of(&to);

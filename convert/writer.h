@@ -10,6 +10,7 @@ typedef struct writer {
     analysis *a;
     version *v;       /* that is written; NULL: what is outside of functions */
     const char *tape; /* the name of the tape */
+    const decl *rounded; /* the function of which it was said that float is not rounded to */
     bool sorts;       /* qsort of variables was written */
     bool generic;     /* for three types */
     bool bytes; /* sizes of numbers are those of variables: in what asks for memory of them */

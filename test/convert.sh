@@ -66,6 +66,13 @@ C
 answers 'compile_commands.json' 0 '' -- "$dir/scaled.c" --function f --with-respect-to x --of return -o "$dir/scaled_wg.c" -p "$dir/build"
 answers 'no flags' 1 "file not found" -- "$dir/scaled.c" --function f --with-respect-to x --of return -o "$dir/scaled_wg.c"
 
+# Of headers each once, and those that are read.
+printf 'typedef double number;\n' >"$dir/number.h"
+printf '#include "number.h"\n#ifdef ABSENT\n#include "absent.h"\n#endif\n#include "number.h"\nnumber f(number x) { return (float)x + (float)(x * x); }\n' >"$dir/headers.c"
+answers 'headers' 0 "headers.c:6: warning: '(float)x' is not rounded" -- "$dir/headers.c" --function f --with-respect-to x --of return -o "$dir/headers_wg.c"
+[ "$(grep -c warning "$dir/said")" = 1 ] || complain 'a second warning of float in one function'
+[ "$(grep -c '#include "' "$dir/headers_wg.h")" = 1 ] || complain 'headers_wg.h includes more than number.h, once'
+
 # Its own output.
 answers 'conversion' 0 '' -- $simple -o "$dir/scalars_wg.c"
 answers 'its own output' 1 "$dir/scalars_wg.c:1: error: has been converted already" -- "$dir/scalars_wg.c" --function f --with-respect-to x,y --of return -o "$dir/twice.c" -- -Iinclude
