@@ -101,6 +101,16 @@ OPERATION(of_tall_polar, wg_mat u; wg_mat h;
           if (wg_polar(t, wg_mat_block(o->a, 0, 0, o->n, o->n - o->n / 2), &u, &h) == WG_OK)
               add(s, u),
           add(s, h))
+OPERATION(
+    of_any_values, wg_mat re; wg_mat im;
+    if (wg_eigvals(t, wg_mat_add(t, o->a, wg_mat_axpby(t, 2, o->b, -2, wg_mat_transpose(o->b))),
+                   &re, &im) == WG_OK) add(s, re),
+    add(s, im))
+OPERATION(of_any_vectors, wg_mat re; wg_mat im; wg_mat v; wg_mat w;
+          if (wg_eig(t,
+                     wg_mat_add(t, o->a, wg_mat_axpby(t, 2, o->b, -2, wg_mat_transpose(o->b))),
+                     &re, &im, &v, &w) == WG_OK) add(s, re),
+          add(s, im), add(s, v), add(s, w))
 OPERATION(of_signm,
           add(s, wg_signm(t, wg_mat_axpby(t, 1, o->a, -1.3, wg_mat_identity(t, o->n)))))
 OPERATION(of_riccati, add(s, wg_riccati(t, o->a, wg_mat_add(t, o->b, wg_mat_identity(t, o->n)),
@@ -193,6 +203,8 @@ static const struct {
                   {"qr_pivoted", of_pivoted_qr},
                   {"polar", of_polar},
                   {"polar, tall", of_tall_polar},
+                  {"eigvals", of_any_values},
+                  {"eig", of_any_vectors},
                   {"signm", of_signm},
                   {"riccati", of_riccati},
                   {"riccati_discrete", of_discrete_riccati},

@@ -66,8 +66,9 @@ WG_API wg_status wg_eigh_general(wg_tape *t, wg_mat a, wg_mat b, wg_mat *w, wg_m
  *          Real eigenvalues stay real: adjoints of their imaginary parts count for nothing.
  * Cost:    25 n^3 flops, 32 n^2 bytes kept; adjoint 16 n^3, 24 n^3 with vectors.
  * Errors:  a sweep: WG_EDEGENERATE: a repeated eigenvalue's vectors are asked for, or the eigenvectors
- *          are dependent, or so nearly (condition 2^20) that derivatives keep but a few digits. Not in
- *          functions.
+ *          are dependent, or so nearly (condition 2^20) that derivatives keep but a few digits.
+ * In functions derivatives are NaN there, those of vectors also where two eigenvalues agree in half of
+ * their digits or more.
  * A real Schur form is no operation: order and rotations inside its blocks are choices of an
  * algorithm, and what is computed by it (functions, equations) has derivatives of its own. */
 WG_API wg_status wg_eigvals(wg_tape *t, wg_mat a, wg_mat *re, wg_mat *im);
@@ -252,8 +253,7 @@ WG_API wg_mat wg_lyapunov_discrete(wg_tape *t, wg_mat a, wg_mat q);
  *          Y = C Y C' + sym X_; A_ += 2 N Y, Q_ += Y, B_ -= 2 N Y N'K', R_ += K N Y N'K'.
  *          Source: Kao and Hennequin 2020.
  * Cost:    some 400 n^3 flops; adjoint 18 n^3 (discrete: 40 n^3).
- * Errors:  WG_ESINGULAR: R is, or no X is stabilizing, or none that is known to any digit. Not in
- *          functions. */
+ * Errors:  WG_ESINGULAR: R is, or no X is stabilizing, or none that is known to any digit. */
 WG_API wg_mat wg_riccati(wg_tape *t, wg_mat a, wg_mat b, wg_mat q, wg_mat r);
 WG_API wg_mat wg_riccati_discrete(wg_tape *t, wg_mat a, wg_mat b, wg_mat q, wg_mat r);
 

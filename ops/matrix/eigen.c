@@ -26,6 +26,8 @@
 #include "blas.h"
 #include "point.h"
 #include "spectral.h"
+#include "traits.h"
+#include "whole.h"
 
 typedef double complex number;
 
@@ -394,29 +396,88 @@ static wg_status eigen_adjoint(wg_tape *t, wg_block *b, const wg_mat *in, const 
     return wg_tape_status(t);
 }
 
+/* ---- in functions: what is real, and which element of a vector, is found at every point ---- */
+
+static wg_mat number_of(wg_tape *t, double x) { return wg_mat_fill(t, 1, 1, x); }
+
+/* 1 at (k_j, j), 0 in columns of real eigenvalues: the first of the largest that are real. */
+static wg_mat picked(wg_tape *t, pair v, wg_mat moves) {
+    const size_t n = v.re.rows;
+    double *const less = wg_tape_keep(t, n * sizeof *less, NULL);
+    for (size_t i = 0; less != NULL && i < n; i++) less[i] = 1 - 0x1p-50 * (double)i;
+    const wg_mat size =
+        wg_mat_mul(t, wg_mat_fabs(t, v.re), wg_mat_constant_borrowed(t, n, 1, less, n));
+    const wg_mat real = (wg_mat_select_eq)(t, v.im, number_of(t, 0), size, number_of(t, -1));
+    const wg_mat most = wg_mat_max_axis(t, real, WG_EACH_COL);
+    return wg_mat_mul(t, moves,
+                      (wg_mat_select_ge)(t, real, most, number_of(t, 1), number_of(t, 0)));
+}
+
+/* 1, and NaN where two eigenvalues agree in half of their digits or more. */
+static wg_mat apart(wg_tape *t, pair w) {
+    const wg_mat re = gaps_of(t, w.re, 1), im = gaps_of(t, w.im, 1);
+    const wg_real most = wg_mat_max(t, sum_of(t, w.re, w.re, 1, w.im, w.im));
+    const wg_mat one = wg_mat_from_real(t, most), own = wg_mat_identity(t, w.re.rows);
+    const wg_mat gap = wg_mat_add(t, sum_of(t, re, re, 1, im, im), wg_mat_mul(t, own, one));
+    return (wg_mat_select_gt)(t, gap, wg_mat_scale(t, 0x1p-52, one), number_of(t, 1),
+                              number_of(t, NAN));
+}
+
+/* 1, or NaN where the eigenvectors are dependent, or nearly. */
+static wg_mat independent(wg_tape *t, pair v) {
+    const wg_mat upper[2] = {v.re, v.im}, lower[2] = {wg_mat_scale(t, -1, v.im), v.re};
+    const wg_mat halves[2] = {wg_concat_cols(t, 2, upper), wg_concat_cols(t, 2, lower)};
+    const wg_mat all = wg_concat_rows(t, 2, halves);
+    const wg_real condition = wg_let(t, wg_mul(wg_mat_norm_column_sum(t, all),
+                                               wg_mat_norm_column_sum(t, wg_inverse(t, all))));
+    return wg_mat_from_real(t, wg_let(t, wg_select_lt(condition, MOST_CONDITION, 1, NAN)));
+}
+
+static wg_status eigen_rule(wg_tape *t, wg_block *b, const wg_mat *in, const wg_mat *out,
+                            const wg_mat *bar, wg_mat *back) {
+    const pair w = {out[0], out[1]}, v = {out[2], out[3]};
+    (void)b;
+    if (in[0].rows == 0) return WG_OK;
+    const wg_mat moves = (wg_mat_select_ne)(t, wg_mat_transpose(w.im), number_of(t, 0),
+                                            number_of(t, 1), number_of(t, 0));
+    pair m = {wg_diag(t, bar[0]), wg_diag(t, wg_mat_mul(t, bar[1], wg_mat_transpose(moves)))};
+    if (!wgi_spectral_untouched(t, bar[2]) || !wgi_spectral_untouched(t, bar[3])) {
+        const pair of_v = {bar[2], wg_mat_mul(t, bar[3], moves)};
+        const wg_mat good = apart(t, w);
+        const pair more = across(t, 1, w, v, of_v, picked(t, v, moves),
+                                 wg_mat_sub(t, number_of(t, 1), moves));
+        m = (pair){wg_mat_add(t, m.re, wg_mat_mul(t, good, more.re)),
+                   wg_mat_add(t, m.im, wg_mat_mul(t, good, more.im))};
+    }
+    back[0] = wg_mat_mul(t, independent(t, v), real_solution(t, v, right_turned(t, m, v)));
+    return wg_tape_status(t);
+}
+
+static const struct kept not_kept = {NULL};
+static const wgi_traits of_eig = {.whole = &wgi_whole_eig};
 #define EIGEN(name)                                                                            \
     const wg_block_op wgi_op_##name = {                                                        \
         "wg_" #name, 0,    eigen_shape,   eigen_value, eigen_vjp,                              \
-        eigen_jvp,   NULL, eigen_adjoint, NULL}
+        eigen_jvp,   NULL, eigen_adjoint, &of_eig}
 EIGEN(eigvals);
 EIGEN(eig);
+const wgi_whole wgi_whole_eig = {&wgi_op_eig,     "nn", "n1n1nnnn", eigen_rule, &not_kept,
+                                 sizeof not_kept, 0,    25};
 
 static void give(wg_mat *to, wg_mat a) {
     if (to != NULL) *to = a;
 }
 
 wg_status wg_eigvals(wg_tape *t, wg_mat a, wg_mat *re, wg_mat *im) {
-    const struct kept p = {NULL};
     wg_mat out[2];
-    const wg_status s = wg_apply(t, &wgi_op_eigvals, &p, sizeof p, 1, &a, 2, out);
+    const wg_status s = wg_apply(t, &wgi_op_eigvals, &not_kept, sizeof not_kept, 1, &a, 2, out);
     give(re, out[0]), give(im, out[1]);
     return s;
 }
 
 wg_status wg_eig(wg_tape *t, wg_mat a, wg_mat *re, wg_mat *im, wg_mat *v_re, wg_mat *v_im) {
-    const struct kept p = {NULL};
     wg_mat out[4];
-    const wg_status s = wg_apply(t, &wgi_op_eig, &p, sizeof p, 1, &a, 4, out);
+    const wg_status s = wg_apply(t, &wgi_op_eig, &not_kept, sizeof not_kept, 1, &a, 4, out);
     give(re, out[0]), give(im, out[1]), give(v_re, out[2]), give(v_im, out[3]);
     return s;
 }
