@@ -32,17 +32,22 @@ static wg_status misfit(wg_block *b, const char *why) {
 
 /* ---- a factored covariance: density and H ---- */
 
+/* S^-1 is kept once a derivative has computed it, for those after it: its strict lower triangle turned into
+ * the upper one of l, its diagonal beside. */
 struct normal {
     size_t n, k;
     double *l; /* the lower triangle is the Cholesky factor; ld n */
     double *a; /* n by k: residuals, then S^-1 of them */
+    double *c; /* is S^-1 there? and its diagonal */
 };
+static size_t inverse_doubles(size_t n) { return 1 + n; }
 
 /* l holds S, a the residuals. The log-density; *info != 0: not positive definite. */
 static double density(const struct normal *d, double *quadratic, int *info) {
     const int n = wgi_int(d->n), k = wgi_int(d->k);
     const double log_2_pi = 1.8378770664093454836;
     double sum = 0, half = 0;
+    d->c[0] = 0;
     if (n == 0) return 0;
     *info = LAPACKE_dpotrf_work(LAPACK_COL_MAJOR, 'L', n, d->l, n);
     if (*info != 0) return 0;
@@ -55,11 +60,39 @@ static double density(const struct normal *d, double *quadratic, int *info) {
     return -0.5 * ((double)d->k * ((double)d->n * log_2_pi + 2 * half) + sum);
 }
 
+/* to, its strict upper triangle, = the strict lower one of from, or the other way round; tile by tile, of
+ * both of which the cache has all lines. */
+static void turn_triangle(size_t n, const double *from, int upper, double *to) {
+    enum { TILE = 8 };
+    for (size_t first = 0; first < n; first += TILE)
+        for (size_t below = first; below < n; below += TILE) {
+            const size_t end = below + TILE < n ? below + TILE : n;
+            for (size_t j = first; j < first + TILE && j < n; j++)
+                for (size_t i = below > j ? below : j + 1; i < end; i++) {
+                    const size_t low = i + j * n, high = j + i * n;
+                    to[upper ? low : high] = from[upper ? high : low];
+                }
+        }
+}
+
+/* s, its lower triangle, = S^-1 for the factor l and what c knows of it. */
+static void inverse_of(size_t n, double *l, double *c, double *s) {
+    if (c[0] != 0) {
+        turn_triangle(n, l, 1, s);
+        for (size_t j = 0; j < n; j++) s[j + j * n] = c[1 + j];
+        return;
+    }
+    wgi_cholesky_inverse(n, l, s);
+    turn_triangle(n, s, 0, l);
+    for (size_t j = 0; j < n; j++) c[1 + j] = s[j + j * n];
+    c[0] = 1;
+}
+
 /* h, its lower triangle, = H. */
 static void curvature(const struct normal *d, double *h) {
     const int n = wgi_int(d->n), k = wgi_int(d->k);
     if (n == 0) return;
-    wgi_cholesky_inverse(d->n, d->l, h);
+    inverse_of(d->n, d->l, d->c, h);
     if (k == 1) {
         for (size_t j = 0; j < d->n; j++) {
             const double s = d->a[j];
@@ -91,8 +124,9 @@ static wg_real write_density(wg_tape *t, size_t n, size_t k, const wg_real *s, w
 
 static struct normal normal_of(const wg_block *b) {
     char *saved = (char *)b->saved;
-    struct normal d = {b->in[0].rows, b->in[0].cols, NULL, NULL};
+    struct normal d = {.n = b->in[0].rows, .k = b->in[0].cols};
     d.l = wgi_take(&saved, d.n * d.n), d.a = wgi_take(&saved, d.n * d.k);
+    d.c = wgi_take(&saved, inverse_doubles(d.n));
     return d;
 }
 
@@ -103,7 +137,7 @@ static wg_status normal_shape(wg_block *b) {
     if (b->in[2].rows != n || b->in[2].cols != n)
         return misfit(b, "the covariance has not the order of an observation");
     b->out[0].rows = b->out[0].cols = 1;
-    b->saved_bytes = wgi_room_of(n * n) + wgi_room_of(n * k);
+    b->saved_bytes = wgi_room_of(n * n) + wgi_room_of(n * k) + wgi_room_of(inverse_doubles(n));
     b->work_bytes = wgi_room_of(n * (n > k ? n : k));
     return WG_OK;
 }
@@ -181,7 +215,7 @@ static wg_mat solved(wg_tape *t, const struct normal *d, wg_mat s, wg_mat r) {
  *     w/2 (at a' + a at' + k C St C) + wt/2 H,  C = S^-1
  * of which the last product costs 3 n^3 flops. saved: C. */
 struct curved {
-    const double *l;
+    double *l, *c; /* of a struct normal */
     int lower;
 };
 
@@ -211,7 +245,7 @@ static wg_status curved_value(wg_block *b) {
     const struct curved *const p = b->params;
     const size_t n = b->in[0].rows;
     double *const c = b->saved, *const h = memset(b->out[0].value, 0, n * n * sizeof *h);
-    wgi_cholesky_inverse(n, p->l, c);
+    inverse_of(n, p->l, p->c, c);
     wgi_mirror(n, c, n);
     add_curvature(b, 0.5 * b->in[2].value[0], h);
     if (!p->lower) wgi_mirror(n, h, n);
@@ -257,7 +291,7 @@ static wg_mat half_curvature(wg_tape *t, const struct normal *d, int lower, wg_m
                                    NULL,
                                    NULL,
                                    NULL};
-    const struct curved p = {d->l, lower};
+    const struct curved p = {d->l, d->c, lower};
     const wg_mat in[3] = {s, a, w};
     wg_mat h;
     (void)wg_apply(t, &op, &p, sizeof p, 3, in, 1, &h);
@@ -586,6 +620,7 @@ static struct process process_of(const wg_block *b) {
     s.normal.n = n, s.normal.k = k;
     s.normal.l = wgi_take(&saved, n * n), s.normal.a = wgi_take(&saved, n * k);
     s.u = wgi_take(&saved, n * s.d), s.f = wgi_take(&saved, pairs_of(n));
+    s.normal.c = wgi_take(&saved, inverse_doubles(n));
     s.h = wgi_take(&work, n * (n > k ? n : k));
     s.q = wgi_take(&work, n), s.slope = wgi_take(&work, n), s.ut = wgi_take(&work, n * s.d);
     s.sigma = b->in[WGI_PAIR_AMPLITUDES].value[0],
@@ -603,8 +638,8 @@ static wg_status process_shape(wg_block *b) {
     /* K is no operand: nobody has asked yet whether its size can be counted */
     if (n != 0 && n > SIZE_MAX / 64 / n) return misfit(b, "there are too many points");
     b->out[0].rows = b->out[0].cols = 1;
-    b->saved_bytes =
-        wgi_room_of(n * n) + wgi_room_of(n * k) + wgi_room_of(n * d) + wgi_room_of(pairs_of(n));
+    b->saved_bytes = wgi_room_of(n * n) + wgi_room_of(n * k) + wgi_room_of(n * d) +
+                     wgi_room_of(pairs_of(n)) + wgi_room_of(inverse_doubles(n));
     b->work_bytes = wgi_room_of(n * (n > k ? n : k)) + 2 * wgi_room_of(n) + wgi_room_of(n * d);
     return WG_OK;
 }
