@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 # cxx - users in C++, with g++ and clang++ where installed: test/cxx_user.cpp records what C records;
 # test/cxx_names.cpp has operations of its own under the names of all others; test/active_user.cpp has wg::active
-# where code says double, in every standard from C++11 on; mistakes get a message that names them. That every header compiles alone is seen to by headers.sh.
+# where code says double, in every standard from C++11 on; test/special_user.cpp has the special functions of C++17; mistakes get a message that names them. That every header compiles alone is seen to by headers.sh.
 set -eu
 own="-Wall -Wextra -Wpedantic -Wconversion -Wshadow -Werror -ffp-contract=off -Iinclude -I. $CPPFLAGS"
 work=$B/cxx
@@ -22,6 +22,17 @@ for cxx in g++ clang++; do
     kept "$work/names.o" $cxx -std=c++17 $own -O0 test/cxx_names.cpp
     $cxx "$work/names.o" -o "$work/names" "$B/libwengert.a" $LDFLAGS $MATH_LIBS -lm
     "$work/names" || fail "cxx_names.cpp with $cxx"
+    kept "$work/special.o" $cxx -std=c++17 $own -O1 test/special_user.cpp
+    $cxx "$work/special.o" -o "$work/special" "$B/libwengert.a" $LDFLAGS $MATH_LIBS -lm
+    "$work/special" || fail "special_user.cpp with $cxx"
+    for call in 'riemann_zeta(x)' 'ellint_1(0.5, x)' 'cyl_bessel_j(x, 1.0)' 'cyl_bessel_k(x, x)'; do
+        printf '#include <wengert/active.hpp>\nwg::active f(wg::active x) { return std::%s; }\n' "$call" \
+            >"$work/refused.cpp"
+        $cxx -std=c++17 -Iinclude $CPPFLAGS -fsyntax-only "$work/refused.cpp" 2>"$work/said" &&
+            fail "std::$call is not refused by $cxx"
+        grep -q 'wengert: .* no derivative\|wengert: no derivative of' "$work/said" ||
+            fail "std::$call is refused by $cxx in other words"
+    done
     # in GNU mode, which is the compilers' own, <complex.h> defines I
     printf '#include <complex.h>\n#include <wengert/retype.hpp>\n' >"$work/complex.cpp"
     $cxx $own -std=gnu++17 -fsyntax-only "$work/complex.cpp" || fail "retype.hpp with $cxx in GNU mode"

@@ -13,7 +13,7 @@ complain() { echo "headers: $1" >&2; bad=1; }
 
 # Parts of other headers, not for users to include; and those for C++ alone.
 part='generic_double.h generic_dual.h generic_tape.h statement_lists.h scalar.hpp statement.hpp
-    active_math.hpp active_std.hpp tape.hpp'
+    active_math.hpp active_special.hpp active_std.hpp tape.hpp'
 # Needs a library that may not be there: libraries.sh compiles it.
 part="$part eigen.hpp"
 public=

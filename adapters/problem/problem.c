@@ -170,6 +170,15 @@ size_t wg_problem_inputs(const wg_problem *p) { return p == NULL ? 0 : p->n; }
 size_t wg_problem_group(const wg_problem *p, size_t group) {
     return p == NULL || group >= p->groups ? 0 : p->group[group];
 }
+void *wg_problem_room(wg_problem *p, size_t bytes, void (*release)(void *kept)) {
+    void *room = wg_problem_attached(p, release);
+    if (room != NULL || p == NULL) return room;
+    room = calloc(1, bytes);
+    if (room == NULL) (void)wg_problem_keep(p, WG_ENOMEM, "out of memory");
+    else wg_problem_attach(p, room, release);
+    return room;
+}
+
 wg_status wg_problem_keep(wg_problem *p, wg_status s, const char *message) {
     return p == NULL ? s : wgi_problem_refuse(p, s, "%s", message);
 }

@@ -291,6 +291,29 @@ static void what_is_attached_is_released_once(void **state) {
     assert_int_equal(released, 11);
 }
 
+static void give_back(void *kept) {
+    released += *(int *)kept;
+    free(kept);
+}
+static void rooms_are_made_once_and_released_once(void **state) {
+    wg_problem *const p = wg_problem_new(&(wg_computation){.n = 2, .m = 2, .callback = pair});
+    int *const room = wg_problem_room(p, sizeof *room, give_back);
+    (void)state;
+    assert_non_null(room);
+    assert_int_equal(*room, 0);
+    *room = 5;
+    assert_ptr_equal(wg_problem_room(p, sizeof *room, give_back), room);
+    assert_null(wg_problem_room(NULL, sizeof *room, give_back));
+    released = 0;
+    int *const other = wg_problem_room(p, sizeof *other, release); /* of another adapter */
+    assert_non_null(other);
+    assert_int_equal(released, 5);
+    wg_problem_attach(p, NULL, NULL); /* releases, but does not free: it is the test's */
+    free(other);
+    assert_int_equal(released, 5);
+    wg_problem_free(p);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_is_no_computation_is_refused_by_name),
@@ -302,6 +325,7 @@ int main(void) {
         cmocka_unit_test(where_a_comparison_comes_out_differently_a_function_is_refused),
         cmocka_unit_test(without_a_compiler_functions_are_evaluated_as_they_are),
         cmocka_unit_test(what_is_attached_is_released_once),
+        cmocka_unit_test(rooms_are_made_once_and_released_once),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -59,12 +59,7 @@ static wg_status measure(wg_problem *p, wgi_room *r, wgi_equations kind) {
 
 /* The room, whose equations may still be unknown. */
 static wgi_room *any_room(wg_problem *p) {
-    wgi_room *r = wg_problem_attached(p, release);
-    if (r != NULL || p == NULL) return r;
-    r = calloc(1, sizeof *r);
-    if (r == NULL) wg_problem_keep(p, WG_ENOMEM, "out of memory");
-    else wg_problem_attach(p, r, release);
-    return r;
+    return wg_problem_room(p, sizeof(wgi_room), release);
 }
 
 wgi_room *wgi_sundials_room(wg_problem *p, wgi_equations kind) {

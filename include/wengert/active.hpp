@@ -191,6 +191,7 @@ class scope {
 } // namespace wg
 
 #include <wengert/active_math.hpp>
+#include <wengert/active_special.hpp>
 #include <wengert/active_std.hpp>
 #include <wengert/tape.hpp>
 

@@ -70,6 +70,11 @@ WG_API void wg_problem_clear(wg_problem *p);
 WG_API void wg_problem_attach(wg_problem *p, void *kept, void (*release)(void *kept));
 WG_API void *wg_problem_attached(const wg_problem *p, void (*release)(void *kept));
 
+/* wg_problem_room - the same, as room of so many bytes that the adapter keeps with the problem: what is attached
+ * with that release, or else, attached by this call, all zeros, from calloc; release frees it. NULL: p is, or out of
+ * memory, which the problem keeps. */
+WG_API void *wg_problem_room(wg_problem *p, size_t bytes, void (*release)(void *kept));
+
 /* wg_problem_keep - a failure of the adapter's own, kept like those of the problem. Result: s. */
 WG_API wg_status wg_problem_keep(wg_problem *p, wg_status s, const char *message);
 
