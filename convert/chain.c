@@ -16,8 +16,8 @@ static int add_vertex(chain *c, vertex v) {
 }
 
 int chain_leaf(chain *c, const char *handle, const char *value, int outer) {
-    return add_vertex(
-        c, (vertex){.value = value, .handle = handle, .outer = outer, .leaf = true});
+    return add_vertex(c,
+                      (vertex){.value = value, .handle = handle, .outer = outer, .leaf = true});
 }
 int chain_vertex(chain *c, const char *value) {
     return add_vertex(c, (vertex){.value = value, .outer = NO_VERTEX});
@@ -83,7 +83,8 @@ void chain_edge(chain *c, chain_text *x, int to, edge e) {
 /* ---- elimination -------------------------------------------------------------------------- */
 
 typedef struct uses {
-    size_t n, fresh; /* edges out of a vertex; edges that there are more after its elimination */
+    size_t n,
+        fresh; /* edges out of a vertex; edges that there are more after its elimination */
 } uses;
 
 static uses uses_of(const chain *c, int v) {
@@ -139,7 +140,8 @@ static void drop_unused(chain *c) {
 }
 
 void chain_eliminate(chain *c, chain_text *x, bool all) {
-    const costs of = {arena_get((c->n + 1) * sizeof *of.more), arena_get((c->n + 1) * sizeof *of.known)};
+    const costs of = {arena_get((c->n + 1) * sizeof *of.more),
+                      arena_get((c->n + 1) * sizeof *of.known)};
     drop_unused(c);
     for (;;) {
         int best = NO_VERTEX;
@@ -181,8 +183,8 @@ void chain_record(chain *c, chain_text *x, int v, const char *tape) {
         p->handle = c->at[p->in[0].from].handle;
         return;
     }
-    putf(&x->to, "%sconst wg_real %s = wg_let_given(%s, %s, %zu, ((const wg_real[]){", x->indent,
-         p->handle, tape, p->value, p->n);
+    putf(&x->to, "%sconst wg_real %s = wg_let_given(%s, %s, %zu, ((const wg_real[]){",
+         x->indent, p->handle, tape, p->value, p->n);
     for (size_t i = 0; i < p->n; i++)
         putf(&x->to, "%s%s", i != 0 ? ", " : "", c->at[p->in[i].from].handle);
     put(&x->to, "}), ((const double[]){");

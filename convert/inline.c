@@ -32,7 +32,8 @@ static place *copied(const place *at, size_t n) {
 }
 
 /* Runs a way, a statement or an expression, on the places as they are now. */
-static bool run_way(region *r, const node *n, bool expression, const rest *behind, const place *at, size_t count, way *to) {
+static bool run_way(region *r, const node *n, bool expression, const rest *behind,
+                    const place *at, size_t count, way *to) {
     const text before = r->x.to;
     const char *const indent = r->x.indent;
     r->x.to = (text){NULL, 0, 0};
@@ -47,7 +48,9 @@ static bool run_way(region *r, const node *n, bool expression, const rest *behin
         r->frame->depth--;
     } else if (n != NULL && !run_statement(r, n)) r->failed = true;
     if (behind != NULL) {
-        if (!r->failed && !r->frame->returned && !run_statements(r, behind->block, behind->from)) r->failed = true;
+        if (!r->failed && !r->frame->returned &&
+            !run_statements(r, behind->block, behind->from))
+            r->failed = true;
         to->returned = r->frame->returned, to->result = r->frame->result;
         r->frame->returned = false, r->frame->result = (number){NULL, NO_VERTEX, 0};
     }
@@ -113,7 +116,8 @@ static void merge(region *r, way *ways, merged *all, size_t n, const char *cond)
             for (size_t j = 0; v != NULL && j < v->n; j++) {
                 const edge *const e = &v->in[j];
                 const char *const weight = e->unit == 0 ? e->weight : e->unit > 0 ? "1" : "-1";
-                if (m->now.vertex == NO_VERTEX) m->now.vertex = chain_vertex(&r->level->chain, m->value);
+                if (m->now.vertex == NO_VERTEX)
+                    m->now.vertex = chain_vertex(&r->level->chain, m->value);
                 vertex *const to = &r->level->chain.at[m->now.vertex];
                 const int outer = c->at[e->from].outer;
                 edge *own = NULL;
@@ -124,7 +128,8 @@ static void merge(region *r, way *ways, merged *all, size_t n, const char *cond)
                     putf(&r->x.to, "%sdouble %s = 0;\n", r->x.indent, name);
                     chain_edge(&r->level->chain, &r->x, m->now.vertex,
                                (edge){.from = outer, .weight = name, .singular = e->singular});
-                    own = &r->level->chain.at[m->now.vertex].in[r->level->chain.at[m->now.vertex].n - 1];
+                    own = &r->level->chain.at[m->now.vertex]
+                               .in[r->level->chain.at[m->now.vertex].n - 1];
                     edges++;
                 }
                 own->singular |= e->singular;
@@ -158,7 +163,8 @@ static bool condition_of(region *r, const node *n, const char **s) {
 }
 
 /* Runs both ways and puts what they have assigned to together; the result of expressions in *result. */
-static bool run_both(region *r, const node *cond, const node *yes, const node *no, const rest *behind, number *result) {
+static bool run_both(region *r, const node *cond, const node *yes, const node *no,
+                     const rest *behind, number *result) {
     const char *test;
     if (r->depth >= MOST_DEPTH || !condition_of(r, cond, &test)) return false;
     place *const at = r->at;
@@ -167,15 +173,18 @@ static bool run_both(region *r, const node *cond, const node *yes, const node *n
     const bool expression = result != NULL && behind == NULL;
     if (!run_way(r, yes, expression, behind, at, count, &ways[0])) return false;
     if (!run_way(r, no, expression, behind, at, count, &ways[1])) return false;
-    if (behind != NULL && result != NULL && !(ways[0].returned && ways[1].returned)) return false;
+    if (behind != NULL && result != NULL && !(ways[0].returned && ways[1].returned))
+        return false;
     r->at = copied(at, count), r->n = r->room = count;
     list keys = {NULL, 0, 0};
     for (size_t k = 0; k < 2; k++)
         for (size_t i = 0; i < ways[k].n; i++) {
             const place *const p = &ways[k].at[i], *const old = place_in_way(at, count, p->key);
-            const bool changed = p->dirty && (old == NULL || !is_same(&p->now, &old->now) || !old->dirty);
+            const bool changed =
+                p->dirty && (old == NULL || !is_same(&p->now, &old->now) || !old->dirty);
             bool known = false;
-            for (size_t j = 0; j < keys.n; j++) known |= same(((place *)keys.at[j])->key, p->key);
+            for (size_t j = 0; j < keys.n; j++)
+                known |= same(((place *)keys.at[j])->key, p->key);
             if (changed && !known) push(&keys, (void *)p);
             place *const now = (place *)place_in_way(r->at, r->n, p->key);
             if (now != NULL && p->stale) now->stale = true;
@@ -194,7 +203,9 @@ static bool run_both(region *r, const node *cond, const node *yes, const node *n
             both += p != NULL && p->dirty;
             own = both < 2;
         }
-        const bool inner = old == NULL && m->p.d != NULL && !declared && ((yes != NULL && declared_in(yes, m->p.d)) || (no != NULL && declared_in(no, m->p.d)));
+        const bool inner = old == NULL && m->p.d != NULL && !declared &&
+                           ((yes != NULL && declared_in(yes, m->p.d)) ||
+                            (no != NULL && declared_in(no, m->p.d)));
         if (own || inner) {
             n--;
             continue;
@@ -203,7 +214,8 @@ static bool run_both(region *r, const node *cond, const node *yes, const node *n
             const place *const p = place_in_way(ways[k].at, ways[k].n, m->p.key);
             if (p != NULL && p->dirty) m->from[k] = p->now;
             else if (old != NULL) m->from[k] = old->now;
-            else if (p != NULL && p->now.value != NULL && p->now.depth <= r->depth) m->from[k] = p->now;
+            else if (p != NULL && p->now.value != NULL && p->now.depth <= r->depth)
+                m->from[k] = p->now;
             else if (!left_alone(r, &m->p, m, k, declared)) return false;
             if (m->from[k].value == NULL) return false;
             m->p.order = p != NULL && p->order > m->p.order ? p->order : m->p.order;
@@ -230,7 +242,8 @@ static bool run_both(region *r, const node *cond, const node *yes, const node *n
 }
 
 bool run_choice(region *r, const node *n) {
-    return run_both(r, n->child[0], n->child[1], n->children > 2 ? n->child[2] : NULL, NULL, NULL);
+    return run_both(r, n->child[0], n->child[1], n->children > 2 ? n->child[2] : NULL, NULL,
+                    NULL);
 }
 
 bool run_early_return(region *r, const node *n, const node *block, size_t from) {
@@ -238,7 +251,8 @@ bool run_early_return(region *r, const node *n, const node *block, size_t from) 
     const version *const v = r->frame->v;
     const bool gives = v->result != NULL && is_variable(v->result);
     number x = {NULL, NO_VERTEX, 0};
-    if (!run_both(r, n->child[0], n->child[1], n->children > 2 ? n->child[2] : NULL, &behind, gives ? &x : NULL))
+    if (!run_both(r, n->child[0], n->child[1], n->children > 2 ? n->child[2] : NULL, &behind,
+                  gives ? &x : NULL))
         return false;
     r->frame->returned = true;
     r->frame->result = x;
@@ -247,7 +261,8 @@ bool run_early_return(region *r, const node *n, const node *block, size_t from) 
 
 number number_of_choice(region *r, const node *n) {
     number x;
-    if (n->children != 3 || !run_both(r, n->child[0], n->child[1], n->child[2], NULL, &x)) return fails(r);
+    if (n->children != 3 || !run_both(r, n->child[0], n->child[1], n->child[2], NULL, &x))
+        return fails(r);
     return x;
 }
 
@@ -255,9 +270,11 @@ number number_of_choice(region *r, const node *n) {
 
 bool assigns_to(const node *n, const decl *d) {
     if (n == NULL) return false;
-    const bool assigns = n->kind == NODE_ASSIGN || (n->kind == NODE_UNARY && n->op != NULL &&
-                                                    (same(n->op, "++") || same(n->op, "--") || same(n->op, "&")));
-    if (assigns && bare(n->child[0])->kind == NODE_NAME && bare(n->child[0])->decl == d) return true;
+    const bool assigns = n->kind == NODE_ASSIGN ||
+                         (n->kind == NODE_UNARY && n->op != NULL &&
+                          (same(n->op, "++") || same(n->op, "--") || same(n->op, "&")));
+    if (assigns && bare(n->child[0])->kind == NODE_NAME && bare(n->child[0])->decl == d)
+        return true;
     for (size_t i = 0; i < n->children; i++)
         if (assigns_to(n->child[i], d)) return true;
     for (size_t i = 0; i < n->decls.n; i++)
@@ -275,7 +292,10 @@ static bool bind(region *r, frame *f, const decl *p, const node *e) {
         if (r->failed || real_cell(c)->addressed) return false;
         r->records += r->operands > 1 ? (r->operands + 1) / 2 : 0;
         r->operands = 0;
-        place at = {.key = format("@%u_%s_%u", f->number, p->name, p->number), .object = true, .local = true, .cell = c};
+        place at = {.key = format("@%u_%s_%u", f->number, p->name, p->number),
+                    .object = true,
+                    .local = true,
+                    .cell = c};
         assign_place(r, &at, x);
         return true;
     }
@@ -288,8 +308,8 @@ static bool bind(region *r, frame *f, const decl *p, const node *e) {
         b->constant = known_integer(r, e, &b->is) && !assigns_to(f->v->function->body, p);
         b->name = b->constant ? format("%ld", b->is) : chain_name(&r->x);
         if (!b->constant)
-            putf(&r->x.to, "%s%s = %s;\n", r->x.indent,
-                 declared_as(p->type, b->name), write_number(r->w, e));
+            putf(&r->x.to, "%s%s = %s;\n", r->x.indent, declared_as(p->type, b->name),
+                 write_number(r->w, e));
     } else return false;
     push(&f->bindings, b);
     return !r->failed;
@@ -314,7 +334,8 @@ number call_inline(region *r, const node *n) {
     const bool good = run_statement(r, v->function->body);
     r->frame = caller;
     r->w->v = caller->v;
-    if (!good || (f->returned && f->result.value == NULL && v->result != NULL && is_variable(v->result)))
+    if (!good ||
+        (f->returned && f->result.value == NULL && v->result != NULL && is_variable(v->result)))
         return fails(r);
     return f->returned && f->result.value != NULL ? f->result : (number){"0", NO_VERTEX, 0};
 }

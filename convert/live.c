@@ -107,7 +107,9 @@ static fate fate_of(const node *n, const decl *d) {
         return READ;
     }
 }
-static fate then(fate a, const node *n, const decl *d) { return a != PASSES ? a : fate_of(n, d); }
+static fate then(fate a, const node *n, const decl *d) {
+    return a != PASSES ? a : fate_of(n, d);
+}
 
 static bool is_loop(const node *n) {
     return n->kind == NODE_FOR || n->kind == NODE_WHILE || n->kind == NODE_DO;
@@ -165,7 +167,8 @@ static bool live_behind(const node *n, const decl *d, list *seen) {
 
 bool is_live_after(const node *block, size_t last, const decl *d) {
     const node *const body = block->owner != NULL ? block->owner->body : NULL;
-    if (body == NULL || has_kind(body, NODE_GOTO) || has_kind(body, NODE_STATEMENTS)) return true;
+    if (body == NULL || has_kind(body, NODE_GOTO) || has_kind(body, NODE_STATEMENTS))
+        return true;
     list seen = {NULL, 0, 0};
     return live_behind(block->child[last], d, &seen);
 }

@@ -15,7 +15,8 @@ static const char *named(region *r, const char *value) {
 
 static bool assigns_something(const node *n) {
     if (n == NULL) return false;
-    if (n->kind == NODE_ASSIGN || (n->kind == NODE_UNARY && (same(n->op, "++") || same(n->op, "--"))))
+    if (n->kind == NODE_ASSIGN ||
+        (n->kind == NODE_UNARY && (same(n->op, "++") || same(n->op, "--"))))
         return true;
     for (size_t i = 0; i < n->children; i++)
         if (assigns_something(n->child[i])) return true;
@@ -28,19 +29,22 @@ static number plain_number(region *r, const node *n) {
     if (e->kind == NODE_NUMBER && !e->by_macro && e->type != NULL) {
         const char *const s = source(e);
         if (e->type->kind == TYPE_REAL && e->type->bits == 64) return constant(s);
-        if (e->type->kind == TYPE_WHOLE && strspn(s, "0123456789") == strlen(s) && (*s != '0' || s[1] == 0))
+        if (e->type->kind == TYPE_WHOLE && strspn(s, "0123456789") == strlen(s) &&
+            (*s != '0' || s[1] == 0))
             return constant(format("%s.0", s));
     }
     if (!stands_as_it_is(r, e) || assigns_something(e)) return fails(r);
     const char *const s = write_number(r->w, n);
-    return constant(named(r, e->kind == NODE_BINARY && same(e->op, ",") ? format("(%s)", s) : s));
+    return constant(
+        named(r, e->kind == NODE_BINARY && same(e->op, ",") ? format("(%s)", s) : s));
 }
 
 /* Names of partials, and edges to what is a variable among the operands. */
 static number operation_on(region *r, const char *value, size_t n, const number *x,
                            const edge *by) {
     bool any = false;
-    for (size_t i = 0; i < n; i++) any |= x[i].vertex != NO_VERTEX && (by[i].weight != NULL || by[i].unit != 0);
+    for (size_t i = 0; i < n; i++)
+        any |= x[i].vertex != NO_VERTEX && (by[i].weight != NULL || by[i].unit != 0);
     if (!any) return constant(value);
     const number y = {value, chain_vertex(&r->level->chain, value), r->depth};
     r->vertices++;
@@ -107,7 +111,8 @@ static const known *known_of(const node *call) {
 static number evaluate_call(region *r, const node *n) {
     const known *const k = known_of(n);
     if (k->kind == KNOWN_NOTHING) return call_inline(r, n);
-    if (k->kind != KNOWN_OPERATION || k->numbers > 4 || n->children != k->numbers + 1) return fails(r);
+    if (k->kind != KNOWN_OPERATION || k->numbers > 4 || n->children != k->numbers + 1)
+        return fails(r);
     number x[4];
     for (size_t i = 0; i < k->numbers; i++) x[i] = number_of(r, n->child[i + 1]);
     return r->failed ? fails(r) : operation_named(r, k->as + 3, k->numbers, x);
@@ -148,7 +153,8 @@ number number_of(region *r, const node *n) {
         return number_of(r, n->child[0]);
     case NODE_CAST:
         if (n->type->bits == 32 && n->child[0]->type->bits != 32)
-            warn_at(place_of(n), "'%s' is not rounded to float: variables are double", source(n));
+            warn_at(place_of(n), "'%s' is not rounded to float: variables are double",
+                    source(n));
         return number_of(r, n->child[0]);
     case NODE_NAME:
     case NODE_MEMBER:
@@ -164,7 +170,8 @@ number number_of(region *r, const node *n) {
             return r->failed ? a : negative(r, a);
         }
     case NODE_BINARY: {
-        if (same(n->op, ",")) return run_statement(r, n->child[0]) ? number_of(r, n->child[1]) : fails(r);
+        if (same(n->op, ","))
+            return run_statement(r, n->child[0]) ? number_of(r, n->child[1]) : fails(r);
         if (strchr("+-*/", *n->op) == NULL || n->op[1] != 0) return fails(r);
         const number a = number_of(r, n->child[0]);
         const number b = number_of(r, n->child[1]);

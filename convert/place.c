@@ -140,9 +140,12 @@ bool find_pointer(region *r, const node *n, address *p) {
             return true;
         }
         p->array = n->type->kind == TYPE_ARRAY;
-        if (r->frame->caller != NULL && n->decl->owner != NULL && (!p->array || n->decl->is_static)) return false;
+        if (r->frame->caller != NULL && n->decl->owner != NULL &&
+            (!p->array || n->decl->is_static))
+            return false;
         p->text = is_own(r, n->decl) ? own_key(r, n->decl) : write_place(r->w, n);
-        if (p->array && n->decl->owner != NULL && n->decl->kind == DECL_VARIABLE && !n->decl->is_static)
+        if (p->array && n->decl->owner != NULL && n->decl->kind == DECL_VARIABLE &&
+            !n->decl->is_static)
             p->d = n->decl;
         return true;
     }
@@ -150,7 +153,8 @@ bool find_pointer(region *r, const node *n, address *p) {
     case NODE_MEMBER:
         if (n->type->kind != TYPE_ARRAY && n->type->kind != TYPE_POINTER) return false;
         if (r->frame->caller != NULL && n->type->kind == TYPE_POINTER) return false;
-        return find_object(r, n, &p->text, &p->array) && (p->array &= n->type->kind == TYPE_ARRAY, true);
+        return find_object(r, n, &p->text, &p->array) &&
+               (p->array &= n->type->kind == TYPE_ARRAY, true);
     case NODE_UNARY:
         if (same(n->op, "&")) {
             const node *const of = bare(n->child[0]);
@@ -167,7 +171,8 @@ bool find_pointer(region *r, const node *n, address *p) {
     case NODE_BINARY: {
         const char *symbol;
         long offset;
-        if (!same(n->op, "+") || !find_pointer(r, n->child[0], p) || p->text == NULL) return false;
+        if (!same(n->op, "+") || !find_pointer(r, n->child[0], p) || p->text == NULL)
+            return false;
         return split_index(r, n->child[1], &symbol, &offset) && add_index(p, symbol, offset);
     }
     default:
@@ -190,13 +195,15 @@ static bool find_object(region *r, const node *n, const char **key, bool *object
         return true;
     }
     case NODE_INDEX:
-        if (!find_pointer(r, n->child[0], &p) || !split_index(r, n->child[1], &symbol, &offset) ||
-            !add_index(&p, symbol, offset) || !element(&p, &e))
+        if (!find_pointer(r, n->child[0], &p) ||
+            !split_index(r, n->child[1], &symbol, &offset) || !add_index(&p, symbol, offset) ||
+            !element(&p, &e))
             return false;
         *key = e.key, *object = p.array;
         return true;
     case NODE_UNARY:
-        if (!same(n->op, "*") || !find_pointer(r, n->child[0], &p) || !element(&p, &e)) return false;
+        if (!same(n->op, "*") || !find_pointer(r, n->child[0], &p) || !element(&p, &e))
+            return false;
         *key = e.key, *object = p.array;
         return true;
     case NODE_MEMBER:
@@ -223,7 +230,8 @@ static bool find_object(region *r, const node *n, const char **key, bool *object
 bool find_place(region *r, const node *n, place *p) {
     n = bare(n);
     *p = (place){.key = NULL};
-    cell *const c = r->w->v->of_node[n->number] != NULL ? real_cell(r->w->v->of_node[n->number]) : NULL;
+    cell *const c =
+        r->w->v->of_node[n->number] != NULL ? real_cell(r->w->v->of_node[n->number]) : NULL;
     p->cell = c;
     p->now = (number){NULL, NO_VERTEX, 0};
     if (n->by_macro) return false;
@@ -249,8 +257,9 @@ bool find_place(region *r, const node *n, place *p) {
     const char *symbol;
     long offset;
     if (n->kind == NODE_INDEX)
-        return find_pointer(r, n->child[0], &q) && split_index(r, n->child[1], &symbol, &offset) &&
-               add_index(&q, symbol, offset) && element(&q, p);
+        return find_pointer(r, n->child[0], &q) &&
+               split_index(r, n->child[1], &symbol, &offset) && add_index(&q, symbol, offset) &&
+               element(&q, p);
     if (n->kind == NODE_UNARY && same(n->op, "*"))
         return find_pointer(r, n->child[0], &q) && element(&q, p);
     return n->kind == NODE_MEMBER && find_object(r, n, &p->key, &p->object);
@@ -267,7 +276,8 @@ static place *known_place(const region *r, const char *key) {
 static bool may_overlap(const place *a, const place *b) {
     if (same(a->key, b->key)) return true;
     if (a->local || b->local || *a->key == '@' || *b->key == '@') return false;
-    if (a->cell != NULL && b->cell != NULL && real_cell(a->cell) != real_cell(b->cell)) return false;
+    if (a->cell != NULL && b->cell != NULL && real_cell(a->cell) != real_cell(b->cell))
+        return false;
     if (a->root != NULL && b->root != NULL) {
         const bool alike = (a->symbol == NULL) == (b->symbol == NULL) &&
                            (a->symbol == NULL || same(a->symbol, b->symbol));
@@ -290,7 +300,8 @@ number here(region *r, number x) {
     r->level = inner, r->depth++;
     chain *const c = &inner->chain;
     for (size_t v = 0; v < c->n; v++)
-        if (c->at[v].leaf && c->at[v].outer == y.vertex) return (number){x.value, (int)v, r->depth};
+        if (c->at[v].leaf && c->at[v].outer == y.vertex)
+            return (number){x.value, (int)v, r->depth};
     return (number){x.value, chain_leaf(c, NULL, x.value, y.vertex), r->depth};
 }
 
@@ -329,10 +340,9 @@ number read_place(region *r, const place *p) {
     while (outermost->outer != NULL) outermost = outermost->outer;
     const char *const at = p->d != NULL ? p->d->name : p->key;
     if (r->depth == 0 && r->guarded != NULL)
-        putf(&r->x.to, "%swg_real %s = wg_constant(0);\n%sif (%s) %s = %s;\n", r->x.indent, name,
-             r->x.indent, r->guarded, name, at);
-    else if (r->depth == 0)
-        putf(&r->x.to, "%sconst wg_real %s = %s;\n", r->x.indent, name, at);
+        putf(&r->x.to, "%swg_real %s = wg_constant(0);\n%sif (%s) %s = %s;\n", r->x.indent,
+             name, r->x.indent, r->guarded, name, at);
+    else if (r->depth == 0) putf(&r->x.to, "%sconst wg_real %s = %s;\n", r->x.indent, name, at);
     else {
         putf(&r->before, "%swg_real %s = wg_constant(0);\n", r->indent, name);
         putf(&r->x.to, "%s%s%s = %s;\n", r->x.indent,
@@ -377,8 +387,9 @@ static void forget(region *r, const char *word) {
     size_t k = 0;
     for (size_t i = 0; i < r->n; i++) {
         const place *const p = &r->at[i];
-        const bool gone = word != NULL ? !p->local && has_word(p->key, word)
-                                       : p->symbol != NULL && strpbrk(p->symbol, "[.>*") != NULL;
+        const bool gone = word != NULL
+                              ? !p->local && has_word(p->key, word)
+                              : p->symbol != NULL && strpbrk(p->symbol, "[.>*") != NULL;
         if (gone && p->dirty) r->failed = true;
         if (!gone) r->at[k++] = *p;
     }
@@ -398,7 +409,8 @@ const char *region_number(region *r, const node *n) {
         if (b != NULL && b->name != NULL) return b->name;
         if (b != NULL) {
             if (b->pointer->text == NULL) {
-                if (b->pointer->object == NULL || *b->pointer->object == '@') return fails(r).value;
+                if (b->pointer->object == NULL || *b->pointer->object == '@')
+                    return fails(r).value;
                 return format("(&%s)", b->pointer->object);
             }
             return *b->pointer->text == '@' ? fails(r).value
@@ -409,15 +421,15 @@ const char *region_number(region *r, const node *n) {
         }
     }
     const bool place_like = n->kind == NODE_NAME || n->kind == NODE_MEMBER ||
-                            n->kind == NODE_INDEX || (n->kind == NODE_UNARY && same(n->op, "*"));
+                            n->kind == NODE_INDEX ||
+                            (n->kind == NODE_UNARY && same(n->op, "*"));
     if (!place_like) return NULL;
     if (is_active(r->w, n)) {
         if (!find_place(r, n, &p)) return fails(r).value;
         return read_place(r, &p).value;
     }
     if (r->frame->caller == NULL) return NULL;
-    if (n->kind == NODE_NAME)
-        return n->decl->owner != NULL ? fails(r).value : NULL;
+    if (n->kind == NODE_NAME) return n->decl->owner != NULL ? fails(r).value : NULL;
     if (n->kind == NODE_INDEX || n->kind == NODE_UNARY) {
         const char *symbol = NULL;
         long offset = 0;

@@ -24,14 +24,16 @@ bool has_jump(const node *n) {
 
 bool stands_as_it_is(const region *r, const node *n) {
     if (n == NULL) return true;
-    if (n->by_macro || n->kind == NODE_STATEMENTS || n->kind == NODE_OPAQUE || n->kind == NODE_OTHER)
+    if (n->by_macro || n->kind == NODE_STATEMENTS || n->kind == NODE_OPAQUE ||
+        n->kind == NODE_OTHER)
         return false;
     const bool assigns = n->kind == NODE_ASSIGN ||
                          (n->kind == NODE_UNARY && (same(n->op, "++") || same(n->op, "--")));
     if (assigns) {
         cell *const to = r->w->v->of_node[n->child[0]->number];
         if (n->child[0]->type == NULL || (to != NULL && holds_variables(to))) return false;
-        if (n->child[0]->type->kind != TYPE_WHOLE && n->child[0]->type->kind != TYPE_REAL) return false;
+        if (n->child[0]->type->kind != TYPE_WHOLE && n->child[0]->type->kind != TYPE_REAL)
+            return false;
     }
     if (n->kind == NODE_CALL) {
         const node *const f = bare(n->child[0]);
@@ -40,7 +42,8 @@ bool stands_as_it_is(const region *r, const node *n) {
         if (v != NULL && v->touched) return false;
         for (size_t i = 1; i < n->children; i++) {
             const node *const e = n->child[i];
-            const bool plain = e->type != NULL && (e->type->kind == TYPE_REAL || e->type->kind == TYPE_WHOLE);
+            const bool plain =
+                e->type != NULL && (e->type->kind == TYPE_REAL || e->type->kind == TYPE_WHOLE);
             cell *const of = r->w->v->of_node[e->number];
             if (!plain && of != NULL && holds_variables(of)) return false;
             if (!plain && r->frame->caller != NULL) return false;
@@ -56,8 +59,8 @@ bool stands_as_it_is(const region *r, const node *n) {
 /* What was assigned to in n is another number now. */
 void forget_assigned(region *r, const node *n) {
     if (n == NULL) return;
-    const bool assigns = n->kind == NODE_ASSIGN ||
-                         (n->kind == NODE_UNARY && n->op != NULL && (same(n->op, "++") || same(n->op, "--")));
+    const bool assigns = n->kind == NODE_ASSIGN || (n->kind == NODE_UNARY && n->op != NULL &&
+                                                    (same(n->op, "++") || same(n->op, "--")));
     if (assigns && !is_active(r->w, n->child[0])) {
         const node *const to = bare(n->child[0]);
         if (to->kind == NODE_NAME) {
@@ -70,7 +73,7 @@ void forget_assigned(region *r, const node *n) {
     if (n->kind == NODE_CALL) {
         const node *const f = bare(n->child[0]);
         const bool of_library = f->kind == NODE_NAME && f->decl->body == NULL &&
-                           known_function(f->decl->name, NULL)->kind != KNOWN_NOTHING;
+                                known_function(f->decl->name, NULL)->kind != KNOWN_NOTHING;
         if (!of_library) forget_memory(r);
     }
     for (size_t i = 0; i < n->children; i++) forget_assigned(r, n->child[i]);
@@ -101,7 +104,10 @@ static bool declare_variable(region *r, const decl *d) {
     if (r->failed) return false;
     place p = {.key = outer ? format("%s@%u", d->name, d->number)
                             : format("@%u_%s_%u", r->frame->number, d->name, d->number),
-               .object = true, .local = true, .d = outer ? d : NULL, .cell = c};
+               .object = true,
+               .local = true,
+               .d = outer ? d : NULL,
+               .cell = c};
     assign_place(r, &p, x);
     return true;
 }
@@ -140,14 +146,15 @@ static bool run_declaration(region *r, const node *n) {
         cell *const c = cell_of(r->w->a, r->w->v, d);
         if (d->is_static || d->kind != DECL_VARIABLE) return false;
         variables += is_variable_scalar(r, d);
-        if (outer && c != NULL && holds_variables(c) && !is_variable_scalar(r, d) && d->init != NULL &&
-            d->type->kind != TYPE_POINTER)
+        if (outer && c != NULL && holds_variables(c) && !is_variable_scalar(r, d) &&
+            d->init != NULL && d->type->kind != TYPE_POINTER)
             return false;
     }
     if (outer && variables == 0) {
         if (!stands_as_it_is(r, n)) return false;
         const char *const s = write_declaration(r->w, n);
-        putf(&r->x.to, "%s%s%s\n", r->x.indent, s, s[0] != 0 && s[strlen(s) - 1] == ';' ? "" : ";");
+        putf(&r->x.to, "%s%s%s\n", r->x.indent, s,
+             s[0] != 0 && s[strlen(s) - 1] == ';' ? "" : ";");
         for (size_t i = 0; i < n->decls.n && !r->failed; i++)
             if (!name_pointer(r, n->decls.at[i])) return false;
         return !r->failed;
@@ -155,17 +162,19 @@ static bool run_declaration(region *r, const node *n) {
     for (size_t i = 0; i < n->decls.n; i++) {
         const decl *const d = n->decls.at[i];
         cell *const c = cell_of(r->w->a, r->w->v, d);
-        const bool whole = (d->type->kind == TYPE_ARRAY || d->type->kind == TYPE_RECORD) && d->init == NULL &&
-                           !outer && c != NULL && holds_variables(c);
+        const bool whole = (d->type->kind == TYPE_ARRAY || d->type->kind == TYPE_RECORD) &&
+                           d->init == NULL && !outer && c != NULL && holds_variables(c);
         if (whole) { /* its elements are numbers of the region */
             push(&r->own, (void *)d);
             continue;
         }
-        if (d->type->kind == TYPE_POINTER && d->init != NULL && c != NULL && holds_variables(c) && !outer) {
+        if (d->type->kind == TYPE_POINTER && d->init != NULL && c != NULL &&
+            holds_variables(c) && !outer) {
             if (!name_pointer(r, d) || bound(r, d) == NULL) return false;
             continue;
         }
-        if (!(is_variable_scalar(r, d) ? declare_variable(r, d) : declare_number(r, d, outer))) return false;
+        if (!(is_variable_scalar(r, d) ? declare_variable(r, d) : declare_number(r, d, outer)))
+            return false;
     }
     return true;
 }
@@ -197,7 +206,8 @@ bool run_statements(region *r, const node *block, size_t from) {
     for (size_t i = from; i < block->children; i++) {
         const node *const c = block->child[i];
         const bool early = c->kind == NODE_IF && r->frame->caller != NULL && has_jump(c) &&
-                           block == r->frame->v->function->body && only_returns(c) && r->depth == r->frame->depth;
+                           block == r->frame->v->function->body && only_returns(c) &&
+                           r->depth == r->frame->depth;
         if (early) {
             r->frame->depth++;
             const bool good = run_early_return(r, c, block, i + 1);
@@ -222,7 +232,8 @@ bool run_statement(region *r, const node *n) {
             (void)call_inline(r, e);
             return !r->failed;
         }
-        if (is_active(r->w, e) && (e->kind == NODE_ASSIGN || (e->kind == NODE_UNARY && !same(e->op, "*")))) {
+        if (is_active(r->w, e) &&
+            (e->kind == NODE_ASSIGN || (e->kind == NODE_UNARY && !same(e->op, "*")))) {
             (void)number_of(r, e);
             return !r->failed;
         }
@@ -242,7 +253,8 @@ bool run_statement(region *r, const node *n) {
     case NODE_DO:
         return run_loop(r, n);
     case NODE_RETURN:
-        if (r->depth != 0 && (r->frame->caller == NULL || r->depth != r->frame->depth)) return false;
+        if (r->depth != 0 && (r->frame->caller == NULL || r->depth != r->frame->depth))
+            return false;
         if (n->children != 0) {
             const version *const v = r->w->v;
             if (v->result == NULL || !is_variable(v->result)) return false;
@@ -259,28 +271,30 @@ bool run_statement(region *r, const node *n) {
 /* for (i = 0; i < 3; i++) with few turns that are known. */
 static bool run_unrolled(region *r, const node *n) {
     enum { MOST_TURNS = 8 };
-    const node *const init = n->child[0], *const cond = n->child[1] != NULL ? bare(n->child[1]) : NULL,
-               *const by = n->child[2] != NULL ? bare(n->child[2]) : NULL;
+    const node *const init = n->child[0],
+                      *const cond = n->child[1] != NULL ? bare(n->child[1]) : NULL,
+                      *const by = n->child[2] != NULL ? bare(n->child[2]) : NULL;
     if (init == NULL || cond == NULL || by == NULL || has_jump(n->child[3])) return false;
     const decl *d = NULL;
     const node *from = NULL;
     if (init->kind == NODE_DECLARE && init->decls.n == 1) {
         d = init->decls.at[0];
         from = d->init;
-    } else if (init->kind == NODE_ASSIGN && same(init->op, "=") && bare(init->child[0])->kind == NODE_NAME) {
+    } else if (init->kind == NODE_ASSIGN && same(init->op, "=") &&
+               bare(init->child[0])->kind == NODE_NAME) {
         d = bare(init->child[0])->decl;
         from = init->child[1];
     }
     long i, end;
-    if (d == NULL || from == NULL || d->type->kind != TYPE_WHOLE || d->owner == NULL || d->is_static ||
-        !known_integer(r, from, &i))
+    if (d == NULL || from == NULL || d->type->kind != TYPE_WHOLE || d->owner == NULL ||
+        d->is_static || !known_integer(r, from, &i))
         return false;
     if (cond->kind != NODE_BINARY || !(same(cond->op, "<") || same(cond->op, "<=")) ||
         bare(cond->child[0])->kind != NODE_NAME || bare(cond->child[0])->decl != d ||
         !known_integer(r, cond->child[1], &end))
         return false;
-    if (by->kind != NODE_UNARY || !same(by->op, "++") || bare(by->child[0])->kind != NODE_NAME ||
-        bare(by->child[0])->decl != d)
+    if (by->kind != NODE_UNARY || !same(by->op, "++") ||
+        bare(by->child[0])->kind != NODE_NAME || bare(by->child[0])->decl != d)
         return false;
     end += same(cond->op, "<=");
     cell *const c = cell_of(r->w->a, r->w->v, d);
@@ -296,7 +310,8 @@ static bool run_unrolled(region *r, const node *n) {
     r->frame->bindings.n = bindings;
     if (init->kind == NODE_DECLARE) return true;
     const binding *const own = bound(r, d);
-    if (r->frame->caller != NULL && (own == NULL || own->name == NULL || own->constant)) return false;
+    if (r->frame->caller != NULL && (own == NULL || own->name == NULL || own->constant))
+        return false;
     const char *const name = own != NULL ? own->name : d->name;
     putf(&r->x.to, "%s%s = %ld;\n", r->x.indent, name, end > i ? end : i);
     forget_word(r, name);
@@ -309,16 +324,19 @@ static bool jumps_otherwise(const node *body) {
     for (size_t i = 0; i < body->children; i++) {
         const node *const c = body->child[i];
         const bool leaves = c->kind == NODE_IF && c->children == 2;
-        if (has_jump(c) && !(leaves && (c->child[1]->kind == NODE_BREAK ||
-                                        (c->child[1]->kind == NODE_BLOCK && c->child[1]->children == 1 &&
-                                         c->child[1]->child[0]->kind == NODE_BREAK))))
+        if (has_jump(c) &&
+            !(leaves && (c->child[1]->kind == NODE_BREAK ||
+                         (c->child[1]->kind == NODE_BLOCK && c->child[1]->children == 1 &&
+                          c->child[1]->child[0]->kind == NODE_BREAK))))
             return true;
     }
     return false;
 }
 
 static bool run_loop(region *r, const node *n) {
-    const node *const body = n->kind == NODE_FOR ? n->child[3] : n->kind == NODE_DO ? n->child[0] : n->child[1];
+    const node *const body = n->kind == NODE_FOR  ? n->child[3]
+                             : n->kind == NODE_DO ? n->child[0]
+                                                  : n->child[1];
     const snapshot s = save_region(r);
     const text whole = r->x.to;
     const char *const indent = r->x.indent;

@@ -16,18 +16,19 @@ typedef struct number {
 
 /* A place that holds one, as it was found: x, s.f, a[2], p[i + 1]. */
 typedef struct place {
-    const char *key;                     /* as the tape's code reaches it; with a @: it is of the region only */
-    const char *root, *symbol;           /* of an element: what is indexed, and by what .. */
-    long offset;                         /* .. plus this */
-    bool object;                         /* what is indexed is an array of that name: no pointer */
-    bool local;                          /* a local variable that nobody has the address of */
-    const decl *d;                       /* of a local variable of the function that is written */
-    const decl *array;                   /* of an element: the local array whose name it is reached by */
+    const char *key; /* as the tape's code reaches it; with a @: it is of the region only */
+    const char *root, *symbol; /* of an element: what is indexed, and by what .. */
+    long offset;               /* .. plus this */
+    bool object;               /* what is indexed is an array of that name: no pointer */
+    bool local;                /* a local variable that nobody has the address of */
+    const decl *d;             /* of a local variable of the function that is written */
+    const decl *array;         /* of an element: the local array whose name it is reached by */
     cell *cell;
     number now;
-    bool loaded;       /* it was read before it was assigned to */
-    bool dirty, stale; /* memory has not got it yet; something else may have been written there */
-    unsigned order;    /* of the last assignment */
+    bool loaded; /* it was read before it was assigned to */
+    bool dirty,
+        stale;      /* memory has not got it yet; something else may have been written there */
+    unsigned order; /* of the last assignment */
 } place;
 
 /* What a name stands for: a name of the region, or a pointer. */
@@ -68,19 +69,19 @@ typedef struct region {
     const node *block;
     chain_text x;
     const char *indent; /* of its statements */
-    text before; /* declarations that stand before the outermost branch */
+    text before;        /* declarations that stand before the outermost branch */
     unsigned depth;
     level *level;
     place *at;
     size_t n, room;
     frame *frame;
     unsigned frames, order;
-    list declared;     /* decl: scalars that are variables, of the block */
-    list own;          /* decl: arrays and structures that are of the region only */
-    bool failed;       /* what is looked at cannot be a part of it */
-    size_t operands;   /* of the statement so far, and records of those before, as statements */
+    list declared;   /* decl: scalars that are variables, of the block */
+    list own;        /* decl: arrays and structures that are of the region only */
+    bool failed;     /* what is looked at cannot be a part of it */
+    size_t operands; /* of the statement so far, and records of those before, as statements */
     size_t records;
-    size_t vertices;   /* in all */
+    size_t vertices; /* in all */
     /* the loop whose turn is run, and what places held before it */
     struct turns *turns;
     const place *turns_before;
@@ -126,10 +127,12 @@ chain copy_chain(const chain *c);
 /* ---- turns.c ---- */
 
 bool run_turns(region *r, const node *n); /* a loop */
-bool leaves_turns(const region *r, const node *n); /* is it if (..) break; of the turn that is run? */
+bool leaves_turns(const region *r,
+                  const node *n); /* is it if (..) break; of the turn that is run? */
 bool run_break(region *r, const node *n);
 /* A place is read in a turn for the first time: from now on it is before the loop. False: it may not be. */
-bool read_in_turn(region *r, const place *p, number *x); /* true: it is another one in each turn, and *x in this */
+bool read_in_turn(region *r, const place *p,
+                  number *x); /* true: it is another one in each turn, and *x in this */
 bool load_before_turns(region *r, const place *p);
 
 /* ---- tidy.c ---- */

@@ -5,15 +5,17 @@
 #include "convert/live.h"
 #include "convert/region.h"
 
-
 static const node *last_of(const node *n) {
-    while (n != NULL && n->kind == NODE_BLOCK) n = n->children != 0 ? n->child[n->children - 1] : NULL;
+    while (n != NULL && n->kind == NODE_BLOCK)
+        n = n->children != 0 ? n->child[n->children - 1] : NULL;
     return n;
 }
 bool is_exit(const region *r, const node *n) {
-    if (r->depth != 0 || r->frame->caller != NULL || r->turns != NULL || n->children != 2) return false;
+    if (r->depth != 0 || r->frame->caller != NULL || r->turns != NULL || n->children != 2)
+        return false;
     const node *const jump = last_of(n->child[1]);
-    if (jump == NULL || (jump->kind != NODE_RETURN && jump->kind != NODE_BREAK && jump->kind != NODE_CONTINUE))
+    if (jump == NULL ||
+        (jump->kind != NODE_RETURN && jump->kind != NODE_BREAK && jump->kind != NODE_CONTINUE))
         return false;
     const node *const all = n->child[1];
     if (all->kind != NODE_BLOCK) return true;
@@ -25,10 +27,20 @@ bool is_exit(const region *r, const node *n) {
 /* ---- a region as a whole ----------------------------------------------------------------- */
 
 snapshot save_region(const region *r) {
-    snapshot s = {.at = arena_get((r->n + 1) * sizeof *s.at), .n = r->n, .text = r->x.to.n, .before = r->before.n,
-               .bindings = r->frame->bindings.n, .declared = r->declared.n, .own = r->own.n, .records = r->records,
-               .all = r->vertices, .order = r->order, .depth = r->depth, .level = r->level, .frame = r->frame,
-               .turns = r->turns};
+    snapshot s = {.at = arena_get((r->n + 1) * sizeof *s.at),
+                  .n = r->n,
+                  .text = r->x.to.n,
+                  .before = r->before.n,
+                  .bindings = r->frame->bindings.n,
+                  .declared = r->declared.n,
+                  .own = r->own.n,
+                  .records = r->records,
+                  .all = r->vertices,
+                  .order = r->order,
+                  .depth = r->depth,
+                  .level = r->level,
+                  .frame = r->frame,
+                  .turns = r->turns};
     if (r->n != 0) memcpy(s.at, r->at, r->n * sizeof *s.at);
     size_t k = 0;
     for (const level *l = r->level; l != NULL; l = l->outer) s.chains[k++] = l->chain.n;
@@ -66,7 +78,8 @@ static bool is_only_indexed(const node *n, const decl *d) {
     if (n->kind == NODE_NAME && n->decl == d) {
         const node *p = n->parent, *inner = n;
         while (p != NULL && p->kind == NODE_PAREN) inner = p, p = p->parent;
-        return p != NULL && ((p->kind == NODE_INDEX && p->child[0] == inner && p->type->kind != TYPE_ARRAY) ||
+        return p != NULL && ((p->kind == NODE_INDEX && p->child[0] == inner &&
+                              p->type->kind != TYPE_ARRAY) ||
                              (p->kind == NODE_CALL && p->child[0] != inner));
     }
     for (size_t i = 0; i < n->children; i++)
@@ -96,12 +109,14 @@ static void put_state(region *r, const bool *stored, text *out) {
     chain *const c = &r->level->chain;
     const frame *const f = r->frame;
     for (size_t i = 0; i < r->n; i++)
-        if (stored[i] && r->at[i].now.vertex != NO_VERTEX) c->at[r->at[i].now.vertex].kept = true;
+        if (stored[i] && r->at[i].now.vertex != NO_VERTEX)
+            c->at[r->at[i].now.vertex].kept = true;
     if (f->returned && f->result.value != NULL && f->result.vertex != NO_VERTEX)
         c->at[f->result.vertex].kept = true;
     chain_eliminate(c, &r->x, false);
     for (size_t v = 0; v < c->n; v++)
-        if (c->at[v].kept && !c->at[v].gone && !c->at[v].leaf) chain_record(c, &r->x, (int)v, r->w->tape);
+        if (c->at[v].kept && !c->at[v].gone && !c->at[v].leaf)
+            chain_record(c, &r->x, (int)v, r->w->tape);
     put(out, text_of(&r->x.to));
     for (unsigned order = 0; order <= r->order; order++)
         for (size_t i = 0; i < r->n; i++) {
@@ -114,10 +129,9 @@ static void put_state(region *r, const bool *stored, text *out) {
         }
     if (f->returned)
         putf(out, "%sreturn%s;\n", r->x.indent,
-             f->result.value == NULL ? ""
-             : f->result.vertex == NO_VERTEX
-                 ? format(" wg_constant(%s)", f->result.value)
-                 : format(" %s", c->at[f->result.vertex].handle));
+             f->result.value == NULL         ? ""
+             : f->result.vertex == NO_VERTEX ? format(" wg_constant(%s)", f->result.value)
+                                             : format(" %s", c->at[f->result.vertex].handle));
 }
 
 static void finish(region *r, size_t first, size_t last, text *out) {
@@ -167,7 +181,8 @@ bool run_exit(region *r, const node *n) {
     text out = {NULL, 0, 0};
     if (good) {
         put_state(r, stored, &out);
-        if (!f->returned) putf(&out, "%s%s;\n", r->x.indent, jump->kind == NODE_BREAK ? "break" : "continue");
+        if (!f->returned)
+            putf(&out, "%s%s;\n", r->x.indent, jump->kind == NODE_BREAK ? "break" : "continue");
     }
     const size_t records = r->records;
     r->x.to = whole, r->before = before, r->x.indent = indent;
@@ -204,7 +219,10 @@ const char *write_region(writer *w, const node *block, size_t first, size_t *cou
     const node *const n = block->child[first];
     const size_t line = column_of(n);
     const size_t blanks = strspn(n->file->text + line, " \t");
-    region r = {.w = w, .block = block, .level = &top, .frame = &f,
+    region r = {.w = w,
+                .block = block,
+                .level = &top,
+                .frame = &f,
                 .x = {.indent = copy_text(n->file->text + line, blanks), .names = &w->names}};
     r.indent = r.x.indent;
     w->region = &r;
@@ -226,7 +244,8 @@ const char *write_region(writer *w, const node *block, size_t first, size_t *cou
     if (last > first && top.chain.n != 0) finish(&r, first, last - 1, &out);
     w->region = NULL;
     *count = last - first;
-    if (last == first || top.chain.n == 0 || chain_operands(&top.chain) >= r.records) return NULL;
+    if (last == first || top.chain.n == 0 || chain_operands(&top.chain) >= r.records)
+        return NULL;
     const char *const s = tidied(format("%s%s", text_of(&r.before), text_of(&out)));
     size_t length = strlen(s);
     if (length <= blanks) return "";

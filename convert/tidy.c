@@ -4,7 +4,8 @@
 #include "convert/region.h"
 
 static bool is_own(const char *s, const token *t) {
-    return t->kind == TOKEN_WORD && t->end - t->begin > 4 && strncmp(s + t->begin, "wgc_", 4) == 0;
+    return t->kind == TOKEN_WORD && t->end - t->begin > 4 &&
+           strncmp(s + t->begin, "wgc_", 4) == 0;
 }
 
 typedef struct line {
@@ -18,8 +19,9 @@ typedef struct line {
 /* What a line of the forms "const double NAME = ..;", "NAME = ..;" is for. */
 static void find_name(const char *s, const tokens *t, line *l) {
     size_t k = l->first;
-    while (k < l->last && (token_is(s, &t->at[k], "const") || token_is(s, &t->at[k], "double") ||
-                           token_is(s, &t->at[k], "wg_real")))
+    while (k < l->last &&
+           (token_is(s, &t->at[k], "const") || token_is(s, &t->at[k], "double") ||
+            token_is(s, &t->at[k], "wg_real")))
         k++;
     if (k + 1 >= l->last || !is_own(s, &t->at[k]) || s[t->at[k + 1].begin] != '=' ||
         t->at[k + 1].end - t->at[k + 1].begin != 1 || s[l->end - 1] != ';')

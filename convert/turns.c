@@ -28,7 +28,8 @@ typedef struct carried {
     by on[MOST_CARRIED_DERIVATIVES];
     size_t n;
     int leaf; /* in the graph of a turn */
-    bool sums; /* a sum: what differs from turn to turn is added to it, and goes to the tape in each */
+    bool
+        sums; /* a sum: what differs from turn to turn is added to it, and goes to the tape in each */
 } carried;
 
 struct turns {
@@ -36,8 +37,8 @@ struct turns {
     struct turns *outer;
     carried *at[MOST_CARRIED];
     size_t n_carried, derivatives;
-    list loads;      /* place: what is read in a turn, and before the loop instead */
-    list streams;    /* const char: variables that differ from turn to turn */
+    list loads;        /* place: what is read in a turn, and before the loop instead */
+    list streams;      /* const char: variables that differ from turn to turn */
     const char *terms; /* what collects them */
     bool grown, singular;
     bool broken; /* what follows in the turn may not be reached */
@@ -52,7 +53,8 @@ static bool is_break(const node *n) {
 }
 
 bool leaves_turns(const region *r, const node *n) {
-    return r->turns != NULL && r->depth == r->turns->depth && n->children == 2 && is_break(n->child[1]);
+    return r->turns != NULL && r->depth == r->turns->depth && n->children == 2 &&
+           is_break(n->child[1]);
 }
 
 static carried *carried_place(const struct turns *t, const char *key) {
@@ -95,7 +97,8 @@ static bool find_carried(region *r, const place *before, size_t n_before) {
     struct turns *const t = r->turns;
     for (size_t i = 0; i < r->n; i++) {
         const place *const p = &r->at[i];
-        if (!p->dirty || p->order <= r->turns_began || carried_place(t, p->key) != NULL) continue;
+        if (!p->dirty || p->order <= r->turns_began || carried_place(t, p->key) != NULL)
+            continue;
         const place *old = NULL;
         for (size_t k = 0; k < n_before; k++)
             if (same(before[k].key, p->key)) old = &before[k];
@@ -174,7 +177,9 @@ static bool put_updates(region *r) {
             if (is_stream(outer))
                 putf(&r->x.to, "%swg_terms_add(&%s, %s, %s);\n", r->x.indent, t->terms,
                      (const char *)t->streams.at[FIRST_STREAM - outer],
-                     e->unit == 0 ? e->weight : e->unit > 0 ? "1" : "-1");
+                     e->unit == 0  ? e->weight
+                     : e->unit > 0 ? "1"
+                                   : "-1");
         }
         for (size_t l = 0; l < x->n; l++) {
             text sum = {NULL, 0, 0};
@@ -182,7 +187,8 @@ static bool put_updates(region *r) {
                 const edge *const e = &c.at[end[i]].in[k];
                 const int outer = c.at[e->from].outer;
                 const char *add = NULL;
-                if (outer == x->on[l].outer) add = e->unit == 0 ? e->weight : e->unit > 0 ? "1" : "-1";
+                if (outer == x->on[l].outer)
+                    add = e->unit == 0 ? e->weight : e->unit > 0 ? "1" : "-1";
                 if (is_carried(outer)) {
                     const by *const d = derivative_by(t->at[-2 - outer], x->on[l].outer);
                     if (d != NULL) add = term(e, d->name, t->singular);
@@ -210,7 +216,8 @@ static bool varies(region *r, const struct turns *t, const place *p) {
     forget_assigned(&alone, t->n);
     r->w->v = r->frame->v;
     if (alone.n == 0 || alone.failed) return true;
-    const char *s = *p->key == '@' || p->local ? "" : p->key; /* an index that is declared in the loop */
+    const char *s =
+        *p->key == '@' || p->local ? "" : p->key; /* an index that is declared in the loop */
     while ((s = strstr(s, "wgc_")) != NULL) {
         unsigned k = 0;
         for (s += 4; *s >= '0' && *s <= '9'; s++) k = 10 * k + (unsigned)(*s - '0');
@@ -223,7 +230,8 @@ bool read_in_turn(region *r, const place *p, number *x) {
     struct turns *const t = r->turns;
     if (t == NULL || t->outer != NULL || !varies(r, t, p)) return false;
     const char *const name = chain_name(&r->x);
-    if (r->depth == t->depth) putf(&r->x.to, "%sconst wg_real %s = %s;\n", r->x.indent, name, p->key);
+    if (r->depth == t->depth)
+        putf(&r->x.to, "%sconst wg_real %s = %s;\n", r->x.indent, name, p->key);
     else {
         putf(&r->before, "%swg_real %s = wg_constant(0);\n", r->indent, name);
         putf(&r->x.to, "%s%s = %s;\n", r->x.indent, name, p->key);
@@ -288,11 +296,14 @@ static bool enter(region *r, const place *p, const char *cond, number *entry) {
 
 /* A condition, as it is before the first turn; "": there is none; NULL: it does more than to ask. */
 static const char *condition_before(region *r, const node *n) {
-    const node *const test = n->kind == NODE_WHILE ? n->child[0] : n->kind == NODE_DO ? NULL : n->child[1];
+    const node *const test = n->kind == NODE_WHILE ? n->child[0]
+                             : n->kind == NODE_DO  ? NULL
+                                                   : n->child[1];
     if (test == NULL) return "";
     if (!stands_as_it_is(r, test)) return NULL;
     const char *const s = write_number(r->w, test);
-    return strstr(s, "++") != NULL || strstr(s, "--") != NULL || strchr(s, '=') != NULL ? NULL : s;
+    return strstr(s, "++") != NULL || strstr(s, "--") != NULL || strchr(s, '=') != NULL ? NULL
+                                                                                        : s;
 }
 
 /* Has nothing been assigned to that is another place in the next turn? */
@@ -304,9 +315,9 @@ static bool places_stay(region *r, const struct turns *t) {
 
 static bool one_turn(region *r, const node *n, text *head, text *body, const char **cond) {
     const node *const test = n->kind == NODE_WHILE ? n->child[0] : n->child[1],
-               *const inner = n->kind == NODE_FOR  ? n->child[3]
-                              : n->kind == NODE_DO ? n->child[0]
-                                                   : n->child[1];
+                      *const inner = n->kind == NODE_FOR  ? n->child[3]
+                                     : n->kind == NODE_DO ? n->child[0]
+                                                          : n->child[1];
     r->x.to = (text){NULL, 0, 0};
     *cond = "";
     if (test != NULL) {
@@ -316,7 +327,8 @@ static bool one_turn(region *r, const node *n, text *head, text *body, const cha
     *head = r->x.to;
     r->x.to = (text){NULL, 0, 0};
     if (r->failed || !run_statement(r, inner)) return false;
-    if (n->kind == NODE_FOR && n->child[2] != NULL && !run_statement(r, n->child[2])) return false;
+    if (n->kind == NODE_FOR && n->child[2] != NULL && !run_statement(r, n->child[2]))
+        return false;
     if (!find_carried(r, r->turns_before, r->turns_n) || !put_updates(r)) return false;
     *body = r->x.to;
     return true;
@@ -325,7 +337,9 @@ static bool one_turn(region *r, const node *n, text *head, text *body, const cha
 /* What was collected is a variable, of which a carried number is the sum with others. */
 static void add_sum(region *r, const struct turns *t, int sum) {
     const char *const name = chain_name(&r->x);
-    if (r->depth == 0) putf(&r->x.to, "%sconst wg_real %s = wg_terms_close(&%s, 0);\n", r->x.indent, name, t->terms);
+    if (r->depth == 0)
+        putf(&r->x.to, "%sconst wg_real %s = wg_terms_close(&%s, 0);\n", r->x.indent, name,
+             t->terms);
     else {
         putf(&r->before, "%swg_real %s = wg_constant(0);\n", r->indent, name);
         putf(&r->x.to, "%s%s = wg_terms_close(&%s, 0);\n", r->x.indent, name, t->terms);
@@ -337,11 +351,14 @@ static void add_sum(region *r, const struct turns *t, int sum) {
 }
 
 bool run_turns(region *r, const node *n) {
-    struct turns t = {.n = n, .outer = r->turns, .depth = r->depth + 1,
+    struct turns t = {.n = n,
+                      .outer = r->turns,
+                      .depth = r->depth + 1,
                       .nested = r->turns != NULL ? r->turns->nested + 1 : 0};
     const char *const indent = r->x.indent;
     if (t.nested >= MOST_NESTED || r->depth >= 6) return false;
-    if (n->kind == NODE_FOR && n->child[0] != NULL && !run_statement(r, n->child[0])) return false;
+    if (n->kind == NODE_FOR && n->child[0] != NULL && !run_statement(r, n->child[0]))
+        return false;
     forget_assigned(r, n);
     if (r->failed) return false;
     const snapshot start = save_region(r);
@@ -356,7 +373,9 @@ bool run_turns(region *r, const node *n) {
         t.terms = chain_name(&r->x);
         for (size_t i = 0; i < t.loads.n; i++) {
             number x;
-            if (carried_place(&t, ((place *)t.loads.at[i])->key) == NULL && !enter(r, t.loads.at[i], is_run, &x)) return false;
+            if (carried_place(&t, ((place *)t.loads.at[i])->key) == NULL &&
+                !enter(r, t.loads.at[i], is_run, &x))
+                return false;
         }
         for (size_t i = 0; i < t.n_carried; i++) {
             carried *const c = t.at[i];
@@ -393,7 +412,8 @@ bool run_turns(region *r, const node *n) {
         r->x.indent = indent;
         r->x.to = before;
         if (!good) return false;
-        if (t.loads.n != loads || t.n_carried != n_carried) { /* vertices have other numbers next time */
+        if (t.loads.n != loads ||
+            t.n_carried != n_carried) { /* vertices have other numbers next time */
             for (size_t i = 0; i < t.n_carried; i++) t.at[i]->n = 0;
             t.derivatives = 0;
         }
@@ -410,9 +430,11 @@ bool run_turns(region *r, const node *n) {
         }
         bool sums = false;
         for (size_t i = 0; i < t.n_carried; i++) sums |= t.at[i]->sums;
-        if (sums) putf(&r->x.to, "%swg_terms %s = wg_terms_open(%s);\n", indent, t.terms, r->w->tape);
+        if (sums)
+            putf(&r->x.to, "%swg_terms %s = wg_terms_open(%s);\n", indent, t.terms, r->w->tape);
         putf(&r->x.to, "%sfor (;;) {\n", indent);
-        const char *const test = *cond != 0 ? format("%s    if (!(%s)) break;\n", indent, cond) : "";
+        const char *const test =
+            *cond != 0 ? format("%s    if (!(%s)) break;\n", indent, cond) : "";
         if (n->kind == NODE_DO) putf(&r->x.to, "%s%s%s", text_of(&body), text_of(&head), test);
         else putf(&r->x.to, "%s%s%s", text_of(&head), test, text_of(&body));
         putf(&r->x.to, "%s}\n", indent);
@@ -422,7 +444,9 @@ bool run_turns(region *r, const node *n) {
             if (c->n != 0 || c->sums) x.vertex = chain_vertex(&r->level->chain, c->value);
             for (size_t l = 0; l < c->n; l++)
                 chain_edge(&r->level->chain, &r->x, x.vertex,
-                           (edge){.from = c->on[l].outer, .weight = c->on[l].name, .singular = t.singular});
+                           (edge){.from = c->on[l].outer,
+                                  .weight = c->on[l].name,
+                                  .singular = t.singular});
             if (c->sums) add_sum(r, &t, x.vertex);
             place p = c->p;
             p.now = x, p.dirty = true, p.stale = false, p.order = ++order;
