@@ -58,7 +58,8 @@ static void a_count_that_is_known_is_recorded_like_others(void **state) {
     assert_int_equal(stats_of(tape).statements, 2);
     const double w[4] = {1, 0, 0, 1};
     assert_int_equal(wg_reverse_lanes(tape, 2, 2, y, w), WG_OK);
-    for (size_t i = 0; i < 8; i++) assert_true(wg_adjoint_lane(tape, x[i], 0) == (double)(i + 1));
+    for (size_t i = 0; i < 8; i++)
+        assert_true(wg_adjoint_lane(tape, x[i], 0) == (double)(i + 1));
     assert_true(wg_adjoint_lane(tape, x[0], 1) == -1 && wg_adjoint_lane(tape, x[1], 1) == 0.5 &&
                 wg_adjoint_lane(tape, x[2], 1) == 2 && wg_adjoint_lane(tape, x[3], 1) == 0);
 }
@@ -138,7 +139,8 @@ static void tapes_that_keep_their_code_refuse(void **state) {
 
 static void traced_tapes_stop_at_numbers_that_are_not_finite(void **state) {
     (void)state;
-    wg_tape *const t = wg_tape_new(&(wg_options){.flags = WG_TRACE | WG_KEEP_PLACES | WG_CHECKED});
+    wg_tape *const t =
+        wg_tape_new(&(wg_options){.flags = WG_TRACE | WG_KEEP_PLACES | WG_CHECKED});
     wg_real x[1] = {wg_input(t, 1)};
     const double good[1] = {2}, bad[1] = {(double)NAN};
     assert_true(wg_let_given(t, 1, 1, x, good).value == 1);
@@ -191,11 +193,13 @@ static void terms_are_operands(void **state) {
     (void)state;
     wg_real x[7];
     for (size_t i = 0; i < 7; i++) x[i] = wg_input(tape, 1 + (double)i);
-    const wg_real few = terms(tape, 5, x), none = terms(tape, 0, x), many = terms(tape, 200000, x);
+    const wg_real few = terms(tape, 5, x), none = terms(tape, 0, x),
+                  many = terms(tape, 200000, x);
     assert_int_equal(none.at.slot, 0);
     assert_int_equal(stats_of(tape).statements, 2);
     assert_int_equal(wg_reverse(tape, few), WG_OK);
-    for (size_t i = 0; i < 7; i++) assert_true(wg_adjoint(tape, x[i]) == (i < 5 ? (double)i : 0));
+    for (size_t i = 0; i < 7; i++)
+        assert_true(wg_adjoint(tape, x[i]) == (i < 5 ? (double)i : 0));
     assert_int_equal(wg_reverse(tape, wg_let(tape, wg_mul(2, many))), WG_OK);
     for (size_t i = 0; i < 7; i++) {
         double sum = 0;

@@ -43,7 +43,8 @@ WGI_FUNCTION wg_real wgi_let_given_inline(wg_tape *t, double value, size_t n, co
     uint64_t other = 0;
     if (n == 0 || n > WGI_GIVEN) return wgi_let_given(t, value, n, x, partial, file, line);
     for (size_t i = 0; i < n; i++) other |= wgi_word(x[i].at) ^ stamp;
-    const uintptr_t more = n > WGI_GIVEN_ROOM ? (n - WGI_GIVEN_ROOM + 1) / 2 * sizeof(wgi_record) : 0;
+    const uintptr_t more =
+        n > WGI_GIVEN_ROOM ? (n - WGI_GIVEN_ROOM + 1) / 2 * sizeof(wgi_record) : 0;
     if (!(((uintptr_t)u->top + more < (uintptr_t)u->limit) & (other >> 32 == 0)))
         return wgi_let_given(t, value, n, x, partial, file, line);
     {
@@ -63,7 +64,7 @@ WGI_FUNCTION wg_real wgi_let_given_inline(wg_tape *t, double value, size_t n, co
 }
 /* Where n is known when it is compiled, the records are written where the call stands. */
 #define wg_let_given(t, value, n, x, partial)                                                  \
-    (__builtin_constant_p(n) && (size_t)(n)-1 < WGI_GIVEN                                             \
+    (__builtin_constant_p(n) && (size_t)(n)-1 < WGI_GIVEN                                      \
          ? wgi_let_given_inline(t, value, n, x, partial, __FILE__, __LINE__)                   \
          : wgi_let_given(t, value, n, x, partial, __FILE__, __LINE__))
 

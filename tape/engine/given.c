@@ -74,9 +74,10 @@ static wg_status append(wgi_core *c, size_t active, size_t n, const wg_real *x,
 }
 
 static wg_status refuse_code(wgi_core *c) {
-    return wgi_fail(c, WG_EMODE,
-                    "wg_let_given: the tape keeps its code, for second derivatives or a function: "
-                    "partials that are given have none");
+    return wgi_fail(
+        c, WG_EMODE,
+        "wg_let_given: the tape keeps its code, for second derivatives or a function: "
+        "partials that are given have none");
 }
 
 static wg_real failed(wgi_core *c, uint64_t places, const char *file, int line) {
@@ -150,7 +151,8 @@ static wg_status add_record(wgi_core *c, wg_terms *s, wg_real x, double partial)
     if (status != WG_OK) return status;
     status = wgi_records_need(c, 1);
     if (status != WG_OK)
-        return wgi_fail(c, status, "%s: no room for the records of slot %u", adding, c->head.slots);
+        return wgi_fail(c, status, "%s: no room for the records of slot %u", adding,
+                        c->head.slots);
     *c->head.top++ = (wgi_record){.in0 = x.at.slot, .out = c->head.slots, .jac0 = partial};
     s->state = 1;
     wgi_limit_set(c);
@@ -160,7 +162,8 @@ static wg_status add_record(wgi_core *c, wg_terms *s, wg_real x, double partial)
 void wgi_terms_add(wg_terms *s, wg_real x, double partial) {
     if (s->tape == NULL || x.at.slot == 0) return;
     wgi_core *const c = wgi_core_of(s->tape);
-    if (c->status != WG_OK || check(c, x.value, 1, &x, &partial) != WG_OK || c->pauses != 0 || c->passive)
+    if (c->status != WG_OK || check(c, x.value, 1, &x, &partial) != WG_OK || c->pauses != 0 ||
+        c->passive)
         return;
     if (c->width != 0) {
         (void)add_tangents(c, s, x, partial);
