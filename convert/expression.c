@@ -1,13 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* expression.c - expressions on variables. What has none stays as it stands. */
 #include <string.h>
-#include "convert/known.h"
+#include "convert/expression.h"
 #include "convert/region.h"
 #include "convert/routines.h"
-#include "convert/writer.h"
-
-/* A statement has at most so many of each; longer ones are recorded in parts. */
-enum { MOST_VARIABLES = 8, MOST_NUMBERS = 8, MOST_OPERATIONS = 24 };
 
 const char *replaced(const file *f, size_t begin, size_t end, size_t n, const part *p) {
     text to = {NULL, 0, 0};
@@ -23,13 +19,13 @@ const char *replaced(const file *f, size_t begin, size_t end, size_t n, const pa
 
 static bool gives_real(const node *n) { return n->type != NULL && n->type->kind == TYPE_REAL; }
 
-static bool is_place(const node *n) {
+bool is_place(const node *n) {
     n = bare(n);
     return n->kind == NODE_NAME || n->kind == NODE_MEMBER || n->kind == NODE_INDEX ||
            (n->kind == NODE_UNARY && n->op != NULL && same(n->op, "*"));
 }
 
-static const known *known_of(const node *call, unsigned *bits) {
+const known *known_of(const node *call, unsigned *bits) {
     const node *const f = bare(call->child[0]);
     static const char plain[] = "wgi_plain_";
     if (f->kind != NODE_NAME || f->decl->kind != DECL_FUNCTION || f->decl->body != NULL)
@@ -103,7 +99,7 @@ bool is_active(const writer *w, const node *n) {
     }
 }
 
-static bool node_holds(const writer *w, const node *n) {
+bool expression_holds(const writer *w, const node *n) {
     cell *const c = w->v != NULL ? w->v->of_node[n->number] : NULL;
     return c != NULL && holds_variables(c);
 }
@@ -130,7 +126,7 @@ static void check_pointer(writer *w, const node *n, const type *t, cell *c) {
     if ((n->type->kind != TYPE_POINTER && n->type->kind != TYPE_ARRAY) ||
         leaf_type(n->type)->kind != TYPE_REAL)
         return;
-    if (holds_variables(c) != node_holds(w, n))
+    if (holds_variables(c) != expression_holds(w, n))
         error_at(place_of(n),
                  "'%s': it was not seen whether this leads to variables; please report it",
                  source(n));
@@ -160,13 +156,13 @@ static const char *write_sort(writer *w, const node *n) {
 }
 
 /* A call of a function that was given: of the version with variables, with the tape. */
-static const char *write_call(writer *w, const node *n) {
+const char *write_call(writer *w, const node *n) {
     const version *const v = called(w, n);
     const node *const f = bare(n->child[0]);
     const cell *const through = v == NULL ? called_cell(w, n) : NULL;
     if (v == NULL && through == NULL) {
         const known *const k = known_of(n, NULL);
-        if (k->kind == KNOWN_SORT && n->children == 5 && node_holds(w, n->child[1]))
+        if (k->kind == KNOWN_SORT && n->children == 5 && expression_holds(w, n->child[1]))
             return write_sort(w, n);
         bool fortran;
         const routine_row *const r = routine_called(n, &fortran);
@@ -175,8 +171,9 @@ static const char *write_call(writer *w, const node *n) {
         const bool before = w->bytes;
         const bool memory = k->kind == KNOWN_MEMORY || k->kind == KNOWN_AGAIN;
         const bool moved = k->kind == KNOWN_COPY || k->kind == KNOWN_FILL;
-        if ((memory && node_holds(w, n)) || ((moved || k->kind == KNOWN_AGAIN) &&
-                                             n->children > 1 && node_holds(w, n->child[1]))) {
+        if ((memory && expression_holds(w, n)) ||
+            ((moved || k->kind == KNOWN_AGAIN) && n->children > 1 &&
+             expression_holds(w, n->child[1]))) {
             bool sized = false;
             for (size_t i = 1; i < n->children; i++)
                 sized |= strstr(source(n->child[i]), "sizeof") != NULL;
@@ -258,18 +255,18 @@ const char *write_place(writer *w, const node *n) {
     }
 }
 
-static bool has_effects(const node *n) {
+bool may_change(const node *n) {
     if (n == NULL) return false;
     if (n->kind == NODE_ASSIGN || n->kind == NODE_STATEMENTS) return true;
     if (n->kind == NODE_CALL && known_of(n, NULL)->kind != KNOWN_OPERATION) return true;
     if (n->kind == NODE_UNARY && n->op != NULL && (same(n->op, "++") || same(n->op, "--")))
         return true;
     for (size_t i = 0; i < n->children; i++)
-        if (has_effects(n->child[i])) return true;
+        if (may_change(n->child[i])) return true;
     return false;
 }
 
-static const char *operation(const char *op) {
+const char *operation(const char *op) {
     switch (*op) {
     case '+':
         return "wg_add";
@@ -283,14 +280,14 @@ static const char *operation(const char *op) {
 }
 
 /* x = e, x += e; the result is a variable. */
-static const char *write_assignment(writer *w, const node *n) {
+const char *write_assignment(writer *w, const node *n) {
     const node *const to = n->child[0], *const e = n->child[1];
     if (same(n->op, "="))
         return replaced(n->file, n->begin, n->end, 2,
                         (part[]){{to->begin, to->end, write_place(w, to)},
                                  {e->begin, e->end, write_variable(w, e)}});
     const char *const o = operation(n->op);
-    if (!has_effects(to)) {
+    if (!may_change(to)) {
         const char *const x = write_place(w, to);
         return format("%s = wg_let(%s, %s(%s, %s))", x, w->tape, o, x, write_operand(w, e).s);
     }
@@ -304,7 +301,7 @@ const char *write_step(writer *w, const node *n, bool used) {
     const node *const to = n->child[0];
     const char *const o = same(n->op, "++") ? "wg_add" : "wg_sub";
     const char *const x = write_place(w, to);
-    if (!has_effects(to) && (!n->postfix || !used))
+    if (!may_change(to) && (!n->postfix || !used))
         return format("%s = wg_let(%s, %s(%s, 1))", x, w->tape, o, x);
     return format(
         "__extension__({ wg_real *const wgc_at = &%s; %s*wgc_at = wg_let(%s, %s(*wgc_at, 1));%s })",
@@ -312,7 +309,6 @@ const char *write_step(writer *w, const node *n, bool used) {
         n->postfix ? " wgc_before;" : "");
 }
 
-static const char *number_argument(writer *w, const node *n);
 static const char *value_of(const char *s) { return format("wg_value(%s)", s); }
 
 static const char *comparison(const char *op) {
@@ -371,7 +367,7 @@ static const char *write_cast_number(writer *w, const node *n) {
     const node *const c = n->child[0];
     part p[2];
     size_t k = 0;
-    if (node_holds(w, n) && n->type->kind == TYPE_POINTER) {
+    if (expression_holds(w, n) && n->type->kind == TYPE_POINTER) {
         const file *const f = n->file;
         p[k++] = (part){f->tokens.at[token_from(&f->tokens, n->begin)].end, n->type_end,
                         type_name(w, n)};
@@ -404,7 +400,8 @@ static bool counts_elements(const node *n) {
 static const char *write_size(writer *w, const node *n) {
     const node *const c = n->child[0];
     const type *const t = c->type, *const e = element(t);
-    if (e == NULL || (e->kind != TYPE_REAL && e->kind != TYPE_RECORD) || !node_holds(w, c))
+    if (e == NULL || (e->kind != TYPE_REAL && e->kind != TYPE_RECORD) ||
+        !expression_holds(w, c))
         return with_children(w, n);
     const char *const written = is_place(c) ? write_place(w, c) : source(c);
     const char *const s =
@@ -434,7 +431,7 @@ static const char *write_sizeof(writer *w, const node *n) {
 
 static const char *write_compound(writer *w, const node *n) {
     const node *const l = n->children != 0 ? n->child[n->children - 1] : NULL;
-    if (l == NULL || !node_holds(w, n)) return with_children(w, n);
+    if (l == NULL || !expression_holds(w, n)) return with_children(w, n);
     const file *const f = n->file;
     return replaced(
         f, n->begin, n->end, 2,
@@ -510,190 +507,6 @@ const char *write_number(writer *w, const node *n) {
     default:
         return with_children(w, n);
     }
-}
-
-/* ---- operands --------------------------------------------------------------------------- */
-
-static operand leaf(const char *s) { return (operand){s, 1, 0, 0}; }
-static operand recorded(const writer *w, operand o) {
-    return o.operations == 0 ? o : leaf(format("wg_let(%s, %s)", w->tape, o.s));
-}
-static bool is_too_long(const operand *o, size_t n) {
-    unsigned v = 0, k = 0, p = 1;
-    for (size_t i = 0; i < n; i++) v += o[i].variables, k += o[i].numbers, p += o[i].operations;
-    return v > MOST_VARIABLES || k > MOST_NUMBERS || p > MOST_OPERATIONS;
-}
-
-static operand apply(const writer *w, const char *name, size_t n, operand *o) {
-    while (is_too_long(o, n)) {
-        size_t largest = 0;
-        for (size_t i = 1; i < n; i++)
-            if (o[i].operations > o[largest].operations) largest = i;
-        if (o[largest].operations == 0) break;
-        o[largest] = recorded(w, o[largest]);
-    }
-    text to = {NULL, 0, 0};
-    operand out = {NULL, 0, 0, 1};
-    putf(&to, "%s(", name);
-    for (size_t i = 0; i < n; i++) {
-        putf(&to, "%s%s", i != 0 ? ", " : "", o[i].s);
-        out.variables += o[i].variables;
-        out.numbers += o[i].numbers;
-        out.operations += o[i].operations;
-    }
-    put(&to, ")");
-    out.s = text_of(&to);
-    return out;
-}
-
-/* The same of n's operands. A kernel for three types does not say in which order they are evaluated: where it
- * matters, one after the other. */
-static operand apply_in_order(const writer *w, const node *n, const char *name, size_t k,
-                              operand *o) {
-    if (!w->generic || k < 2 || !has_effects(n)) return apply(w, name, k, o);
-    text before = {NULL, 0, 0};
-    for (size_t i = 0; i + 1 < k; i++) {
-        putf(&before, "const __auto_type wgc_%zu = %s; ", i, o[i].s);
-        o[i].s = format("wgc_%zu", i);
-    }
-    operand out = apply(w, name, k, o);
-    out.s = format("__extension__({ %s%s; })", text_of(&before), out.s);
-    return out;
-}
-
-/* Functions that give a number, and a part of it by pointer, which has no derivative: the whole part, the
- * exponent, the quotient. */
-static operand parts_operand(writer *w, const node *n, const known *k) {
-    const char *const x = write_variable(w, n->child[1]), *const t = w->tape;
-    if (same(k->name, "modf"))
-        return leaf(format(
-            "__extension__({ const wg_real wgc_x = %s; const double wgc_whole = trunc(wg_value(wgc_x)); "
-            "*(%s) = %s; wg_let(%s, wg_sub(wgc_x, wgc_whole)); })",
-            x, write_number(w, n->child[2]),
-            node_holds(w, n->child[2]) ? "wg_constant(wgc_whole)" : "wgc_whole", t));
-    if (same(k->name, "frexp")) /* by two factors: one may be too large */
-        return leaf(format(
-            "__extension__({ const wg_real wgc_x = %s; int wgc_e; (void)frexp(wg_value(wgc_x), &wgc_e); "
-            "*(%s) = wgc_e; "
-            "wg_let(%s, wg_mul(wg_let(%s, wg_mul(wgc_x, ldexp(1.0, -wgc_e / 2))), ldexp(1.0, wgc_e / 2 - wgc_e))); })",
-            x, write_number(w, n->child[2]), t, t));
-    return leaf(format(
-        "__extension__({ const wg_real wgc_x = %s, wgc_y = %s; "
-        "(void)remquo(wg_value(wgc_x), wg_value(wgc_y), %s); wg_let(%s, wg_remainder(wgc_x, wgc_y)); })",
-        x, write_variable(w, n->child[2]), write_number(w, n->child[3]), t));
-}
-
-static bool is_small_integer(const node *n) {
-    n = bare(n);
-    if (n->kind == NODE_UNARY && same(n->op, "-")) n = bare(n->child[0]);
-    return n->kind == NODE_NUMBER && strspn(source(n), "0123456789") == strlen(source(n)) &&
-           strlen(source(n)) <= 3;
-}
-
-/* x 2^n: a power of two that is no number is applied in parts, of which all but the last are exact. */
-static operand scaled_operand(writer *w, const node *n) {
-    if (!is_small_integer(n->child[2]))
-        return leaf(format(
-            "__extension__({ wg_real wgc_x = %s; long wgc_n = %s; "
-            "wgc_n = wgc_n > 3000 ? 3000 : wgc_n < -3000 ? -3000 : wgc_n; "
-            "for (; wgc_n > 1023; wgc_n -= 1023) wgc_x = wg_let(%s, wg_mul(wgc_x, 0x1p1023)); "
-            "for (; wgc_n < -1022; wgc_n += 969) wgc_x = wg_let(%s, wg_mul(wgc_x, 0x1p-969)); "
-            "wg_let(%s, wg_mul(wgc_x, ldexp(1.0, (int)wgc_n))); })",
-            write_variable(w, n->child[1]), write_number(w, n->child[2]), w->tape, w->tape,
-            w->tape));
-    operand o[2] = {write_operand(w, n->child[1]),
-                    {format("ldexp(1.0, %s)", write_number(w, n->child[2])), 0, 1, 0}};
-    return apply(w, "wg_mul", 2, o);
-}
-
-static operand call_operand(writer *w, const node *n) {
-    unsigned bits;
-    const known *const k = known_of(n, &bits);
-    operand o[4];
-    switch (k->kind) {
-    case KNOWN_OPERATION:
-        for (size_t i = 0; i < k->numbers && i + 1 < n->children; i++)
-            o[i] = write_operand(w, n->child[i + 1]);
-        return apply_in_order(w, n, k->as, k->numbers, o);
-    case KNOWN_SCALED:
-        return scaled_operand(w, n);
-    case KNOWN_PARTS:
-        return parts_operand(w, n, k);
-    default:
-        return leaf(write_call(w, n));
-    }
-}
-
-/* A number as the argument of a macro or function of the library: a comma is in parentheses, and what has bits
- * only is an integer. */
-static const char *number_argument(writer *w, const node *n) {
-    const char *const s = write_number(w, n);
-    const node *const e = bare(n);
-    if (e->kind == NODE_MEMBER && e->decl->is_bits) return format("+%s", s);
-    return n->kind == NODE_BINARY && same(n->op, ",") ? format("(%s)", s) : s;
-}
-
-operand write_operand(writer *w, const node *n) {
-    if (!is_active(w, n)) return (operand){number_argument(w, n), 0, 1, 0};
-    if (is_place(n)) return leaf(write_place(w, n));
-    operand o[2];
-    switch (n->kind) {
-    case NODE_PAREN:
-        return write_operand(w, n->child[0]);
-    case NODE_CAST:
-        if (n->type->bits == 32 && n->child[0]->type->bits != 32 &&
-            w->rounded != w->v->function) {
-            warn_at(
-                place_of(n),
-                "'%s' is not rounded to float, and nothing in '%s' is: variables are double",
-                source(n), w->v->function->name);
-            w->rounded = w->v->function;
-        }
-        return write_operand(w, n->child[0]);
-    case NODE_UNARY:
-        if (same(n->op, "++") || same(n->op, "--"))
-            return leaf(format("(%s)", write_step(w, n, true)));
-        o[0] = write_operand(w, n->child[0]);
-        return same(n->op, "-") ? apply(w, "wg_neg", 1, o) : o[0];
-    case NODE_BINARY:
-        if (same(n->op, ","))
-            return leaf(format("(%s, %s)", write_statement(w, n->child[0]),
-                               write_variable(w, n->child[1])));
-        o[0] = write_operand(w, n->child[0]);
-        o[1] = write_operand(w, n->child[1]);
-        return apply_in_order(w, n, operation(n->op), 2, o);
-    case NODE_CHOICE:
-        if (n->children == 2)
-            return leaf(format(
-                "__extension__({ const wg_real wgc_x = %s; wg_ne(%s, wgc_x, 0) ? wgc_x : %s; })",
-                write_variable(w, n->child[0]), w->tape, write_variable(w, n->child[1])));
-        return leaf(format("(%s ? %s : %s)", write_condition(w, n->child[0]),
-                           write_variable(w, n->child[1]), write_variable(w, n->child[2])));
-    case NODE_ASSIGN:
-        return leaf(format("(%s)", write_assignment(w, n)));
-    case NODE_CALL:
-        return call_operand(w, n);
-    default:
-        return leaf(write_variable(w, n));
-    }
-}
-
-const char *write_variable(writer *w, const node *n) {
-    if (!is_active(w, n)) return format("wg_constant(%s)", number_argument(w, n));
-    if (n->kind == NODE_STATEMENTS) { /* the last one is its value */
-        const node *const block = n->child[0];
-        part *const p = arena_get(block->children * sizeof *p);
-        for (size_t i = 0; i < block->children; i++) {
-            const node *const c = block->child[i];
-            p[i] =
-                (part){c->begin, c->end,
-                       i + 1 == block->children ? write_variable(w, c) : write_statement(w, c)};
-        }
-        return replaced(n->file, n->begin, n->end, block->children, p);
-    }
-    if (n->kind == NODE_ASSIGN) return write_assignment(w, n);
-    if (n->kind == NODE_PAREN && is_place(n)) return write_place(w, bare(n));
-    return recorded(w, write_operand(w, n)).s;
 }
 
 /* ---- initialisers ----------------------------------------------------------------------- */
