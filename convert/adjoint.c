@@ -30,7 +30,7 @@ const char *assignable(const type *t, const char *name) {
     }
     return s;
 }
-static const char *shadow_type(const type *t, const char *name) {
+const char *shadow_type(const type *t, const char *name) {
     return without_const(declared_as(t, name));
 }
 
@@ -117,8 +117,7 @@ static const char *signature(const routine *r, bool back) {
                   none ? text_of(&to) : copy_text(to.s, to.n - 2), none ? "void" : "");
 }
 
-/* The declaration of d alone, by another name, with its initialiser. */
-static const char *one_declaration(const decl *d, const char *name) {
+const char *one_declaration(const decl *d, const char *name) {
     const file *const f = d->file;
     if (strchr(leaf_type(d->type)->spelling, '(') != NULL) { /* of a type without a name */
         const size_t rest = specifiers_end(f, d->begin, d->end);
@@ -130,69 +129,6 @@ static const char *one_declaration(const decl *d, const char *name) {
                   is_constant(d->type) && d->type->kind != TYPE_POINTER ? "const " : "",
                   declared_as(d->type, name), d->init != NULL ? " = " : "",
                   d->init != NULL ? source(d->init) : "");
-}
-
-/* Static variables stand at the top, for both ways; those that change in each thread, which begins a run with what
- * they are initialised with, as globals that hold variables begin with the originals. */
-static void put_own(text *to, text *begin, const char *storage, const char *declaration,
-                    const char *shadow, const char *name, const char *from) {
-    putf(to, "%s__thread %s;\n", storage, declaration);
-    putf(begin, "    memcpy(&%s, &%s, sizeof %s);\n", name, from, name);
-    if (shadow == NULL) return;
-    putf(to, "%s__thread %s;\n", storage, shadow);
-    putf(begin, "    memset(&%s_b, 0, sizeof %s_b);\n", name, name);
-}
-static void put_statics(const emitter *m, text *begin) {
-    const routine *const r = m->r;
-    for (size_t i = 0; i < r->variables.n; i++) {
-        const variable *const x = r->variables.at[i];
-        if (x->d == NULL || !x->d->is_static) continue;
-        const bool own = keeps_state(x->d) || x->holds;
-        const char *const name = own ? format("%s_0", x->name) : x->name;
-        putf(m->to, "__attribute__((unused)) %s;\n", one_declaration(x->d, name));
-        if (own)
-            put_own(m->to, begin, "static ", without_const(declared_as(x->type, x->name)),
-                    x->holds ? shadow_type(x->type, format("%s_b", x->name)) : NULL, x->name,
-                    name);
-    }
-}
-static const file *home_of(const routine *r, const decl *g) {
-    return g->file->given ? g->file : r->a->root->function->file;
-}
-static bool is_named(const node *n, const decl *g) {
-    if (n == NULL || n->decl == g) return n != NULL;
-    for (size_t i = 0; i < n->children; i++)
-        if (is_named(n->child[i], g)) return true;
-    for (size_t i = 0; i < n->decls.n; i++)
-        if (is_named(((decl *)n->decls.at[i])->init, g)) return true;
-    return false;
-}
-static bool is_named_in(const list *routines, const file *f, const decl *g) {
-    for (size_t i = 0; i < routines->n; i++) {
-        const routine *const r = routines->at[i];
-        if (r->home == f && is_named(r->v->function->body, g)) return true;
-    }
-    return f == ((routine *)routines->at[0])->a->root->function->file; /* it may be an input */
-}
-static void put_globals(const list *routines, const file *f, bool alone, text *to,
-                        text *begin) {
-    const routine *const r = routines->at[0];
-    for (size_t i = 0; i < r->a->program->globals.n; i++) {
-        const decl *const g = r->a->program->globals.at[i];
-        if (!is_own_global(r->a, g)) continue;
-        if (leads_to_variables(r, g->type) ||
-            (g->type->kind == TYPE_ARRAY && g->type->count < 0))
-            error_at(
-                place_in(g->file, g->at),
-                "'%s' is global and leads to variables, which no adjoint without a tape has: pass it as an argument",
-                g->name);
-        const char *const name = own_global(g);
-        const char *const x = without_const(declared_as(g->type, name));
-        const char *const b = shadow_type(g->type, format("%s_b", name));
-        if (home_of(r, g) == f) put_own(to, begin, alone ? "static " : "", x, b, name, g->name);
-        else if (is_named_in(routines, f, g) && !(g->is_static && g->file->given))
-            putf(to, "extern __thread %s;\nextern __thread %s;\n", x, b);
-    }
 }
 
 static bool is_sized(const variable *x) {
@@ -516,42 +452,6 @@ bool make_adjoint(writer *w, list *routines) {
     return true;
 }
 
-bool has_adjoint(const list *routines, const file *f) {
-    const routine *const any = routines->at[0];
-    bool has = f == any->a->root->function->file;
-    for (size_t i = 0; i < routines->n; i++) has |= ((routine *)routines->at[i])->home == f;
-    for (size_t i = 0; i < any->a->program->globals.n; i++) {
-        const decl *const g = any->a->program->globals.at[i];
-        has |= is_own_global(any->a, g) && home_of(any, g) == f;
-    }
-    return has;
-}
-
-static unsigned file_number(const analysis *a, const file *f) {
-    unsigned k = 0;
-    while (a->program->files.at[k] != f) k++;
-    return k;
-}
-
-/* What every run begins with: that of the root's file begins the others. */
-static void put_begin(const list *routines, const file *f, const char *own, text *to) {
-    const analysis *const a = ((routine *)routines->at[0])->a;
-    const char *const name = format("%s_begin", a->root->name);
-    if (f != a->root->function->file) {
-        putf(to, "void %s_%u(void);\nvoid %s_%u(void) {\n%s}\n", name, file_number(a, f), name,
-             file_number(a, f), own);
-        return;
-    }
-    text others = {NULL, 0, 0};
-    for (size_t i = 0; i < a->program->files.n; i++) {
-        const file *const g = a->program->files.at[i];
-        if (g == f || !g->given || !has_adjoint(routines, g)) continue;
-        putf(to, "void %s_%u(void);\n", name, file_number(a, g));
-        putf(&others, "    %s_%u();\n", name, file_number(a, g));
-    }
-    putf(to, "static void %s(void) {\n%s%s}\n", name, text_of(&others), own);
-}
-
 static bool is_called_in(const list *routines, const file *f, const routine *r) {
     for (size_t i = 0; i < routines->n; i++) {
         const routine *const by = routines->at[i];
@@ -563,7 +463,7 @@ static bool is_called_in(const list *routines, const file *f, const routine *r) 
 }
 
 const char *write_adjoint(const list *routines, const file *f) {
-    text to = {NULL, 0, 0}, begin = {NULL, 0, 0};
+    text to = {NULL, 0, 0}, begin = {NULL, 0, 0}, end = {NULL, 0, 0};
     bool alone = true;
     for (size_t i = 0; i < routines->n; i++) alone &= ((routine *)routines->at[i])->home == f;
     put_n(&to, f->text, f->n);
@@ -578,9 +478,10 @@ const char *write_adjoint(const list *routines, const file *f) {
             putf(&to, "%s;\n%s;\n", signature(r, false), signature(r, true));
         if (r->home == f) put_statics(&(emitter){.r = r, .to = &to}, &begin);
     }
-    put_globals(routines, f, alone, &to, &begin);
+    put_globals(routines, f, alone, &to, &begin, &end);
     if (errors_said() != 0) return "";
-    put_begin(routines, f, text_of(&begin), &to);
+    put_around(routines, f, "begin", text_of(&begin), &to);
+    put_around(routines, f, "end", text_of(&end), &to);
     put(&to, "\n#pragma GCC diagnostic push\n");
     static const char *const quiet[] = {"unused-parameter", "unused-variable",
                                         "unused-but-set-variable", "unused-label",

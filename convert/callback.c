@@ -183,8 +183,7 @@ bool is_held_pointer(const writer *w, const decl *d) {
     return root_holds(w, d) && d->type->kind == TYPE_POINTER && !is_function(d);
 }
 
-/* The last field of a structure, if it is an array that may go on behind its end: of no length, or of one. */
-static const decl *tail_of(const writer *w, const type *t) {
+const decl *tail_of(const writer *w, const type *t) {
     if (t->kind != TYPE_RECORD || t->record->is_union || t->record->fields.n < 2) return NULL;
     const decl *const d = t->record->fields.at[t->record->fields.n - 1];
     if (d->type->kind != TYPE_ARRAY || d->type->count > 1) return NULL;

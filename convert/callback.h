@@ -19,6 +19,8 @@ const char *elements_of(const writer *w, const decl *p,
 const char *reached_elements(const writer *w, const decl *p, const decl *field, bool *single);
 const char *
 declared_dimension(const decl *p); /* of a parameter written as an array; NULL: there is none */
+/* The last field of a structure, if it is an array that may go on behind its end: of no length, or of one. */
+const decl *tail_of(const writer *w, const type *t);
 bool is_held_pointer(const writer *w, const decl *d);
 extern const char *const memory_text,
     *const larger_text; /* functions that hold memory to the end; the larger size */

@@ -274,6 +274,7 @@ static void enter(planner *p, const version *like, const version *v) {
 
 static void walk_assign(planner *p, step *s) {
     if (s->text == NULL && s->e != NULL && !p->r->refused) check_plain(p, s);
+    if (s->again) use_value(p, s->e);
     const bool active = s->to.type != NULL && s->to.type->kind == TYPE_REAL &&
                         s->to.cell != NULL && is_variable(s->to.cell);
     for (size_t i = 0; i < s->factors.n; i++) {

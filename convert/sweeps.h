@@ -19,6 +19,19 @@ bool target_holds(const step *s);
 const node *memory_call(const routine *r,
                         const step *s); /* malloc or calloc; NULL: it assigns something else */
 
+/* ---- adjoint.c */
+const char *shadow_type(const type *t, const char *name); /* a declaration */
+/* The declaration of d alone, by another name, with its initialiser. */
+const char *one_declaration(const decl *d, const char *name);
+
+/* ---- globals.c: what is declared at the top, and what runs begin and end with */
+void put_statics(const emitter *m, text *begin);
+void put_globals(const list *routines, const file *f, bool alone, text *to, text *begin,
+                 text *end);
+/* The function that begins or ends a run; that of the root's file does so for the others. */
+void put_around(const list *routines, const file *f, const char *when, const char *own,
+                text *to);
+
 /* ---- frames.c */
 /* `order`: them, each behind those whose frames it has in its own. */
 void lay_out_all(const list *routines, list *order);

@@ -22,9 +22,30 @@ static const char *own_copy(const type *t, const char *name) {
     return format("%s%s%s", copy_text(s, (size_t)(b - s)), name, b + strlen(name) + 2);
 }
 
-static void obtain(text *to, const char *into, const char *n, const char *indent) {
-    putf(to, "%s%s = wgc_zeroed(wgc_s, %s, sizeof *%s, __alignof__(*%s));\n", indent, into, n,
-         into, into);
+/* Memory for n of what a pointer leads to, and for `tail`, an array behind the last of them. */
+static void obtain(text *to, const char *into, const char *n, const char *tail,
+                   const char *indent) {
+    if (tail == NULL)
+        putf(to, "%s%s = wgc_zeroed(wgc_s, %s, sizeof *%s, __alignof__(*%s));\n", indent, into,
+             n, into, into);
+    else
+        putf(to, "%s%s = wgc_zeroed(wgc_s, (%s) * sizeof *%s + %s, 1, __alignof__(*%s));\n",
+             indent, into, n, into, tail, into);
+}
+
+/* How many bytes the array at the end of a structure has; NULL: it is none that goes on behind. */
+static const char *tail_bytes(const writer *w, const char *name, const type *t, const char *x) {
+    const decl *const tail = tail_of(w, t);
+    return tail == NULL ? NULL
+                        : format("wgc_from->%s_%s_count * sizeof %s->%s[0]", name, tail->name,
+                                 x, tail->name);
+}
+static void copy_tail(const writer *w, const type *t, const char *x, const char *given,
+                      const char *bytes, text *to, const char *indent) {
+    const decl *const tail = tail_of(w, t);
+    if (bytes != NULL)
+        putf(to, "%sif (%s != NULL && %s != 0) memcpy(%s->%s, %s->%s, %s);\n", indent, given,
+             bytes, x, tail->name, given, tail->name, bytes);
 }
 
 /* Fields that are pointers: as many elements as the arguments say, copied, and their shadows. */
@@ -44,10 +65,13 @@ static void make_fields(const writer *w, const decl *p, const record *r, text *t
         else put(to, "       ");
         putf(to, " if (%s != 0) {\n            %s;\n", n, declared_as(f->type, "wgc_given"));
         putf(to, "            wgc_given = wgc_from->%s;\n", x);
-        obtain(to, x, n, "            ");
+        const char *const tail =
+            tail_bytes(w, format("%s_%s", p->name, f->name), f->type->of, x);
+        obtain(to, x, n, tail, "            ");
         putf(to, "            if (wgc_given != NULL) memcpy(%s, wgc_given, %s * sizeof *%s);\n",
              x, n, x);
-        obtain(to, b, n, "            ");
+        copy_tail(w, f->type->of, x, "wgc_given", tail, to, "            ");
+        obtain(to, b, n, tail, "            ");
         put(to, "        }\n");
     }
 }
@@ -72,10 +96,12 @@ static void make(const writer *w, const decl *p, text *to) {
     putf(to, "    %s = NULL;\n    %s = NULL;\n", own_copy(p->type, x), shadow_of(p->type, x));
     if (named) put(to, "    {\n");
     else putf(to, "    if (wgc_from->%s != NULL) {\n", x);
-    obtain(to, x, n, "        ");
+    const char *const tail = tail_bytes(w, x, t, x), *const b = format("%s_b", x);
+    obtain(to, x, n, tail, "        ");
     putf(to, "        if (wgc_from->%s != NULL) memcpy(%s, wgc_from->%s, (%s) * sizeof *%s);\n",
          x, x, x, n, x);
-    obtain(to, format("%s_b", x), n, "        ");
+    copy_tail(w, t, x, format("wgc_from->%s", x), tail, to, "        ");
+    obtain(to, b, n, tail, "        ");
     if (t->kind == TYPE_RECORD) make_fields(w, p, t->record, to);
     put(to, "    }\n");
 }
@@ -194,7 +220,6 @@ const char *vjp_definition(writer *w) {
     }
     putf(&body, "    if (wgc_n != %s || wgc_m != %s) return WG_ESHAPE;\n",
          total_of(&w->a->inputs), total_of(&w->a->outputs));
-    putf(&body, "    %s_begin();\n", w->a->root->name);
     each(&w->a->inputs, false, "%s = wgc_x[wgc_at++];", &body);
     const bool number = v->result != NULL && is_variable(v->result),
                structure = v->result != NULL && f->type->of->kind == TYPE_RECORD &&
@@ -232,9 +257,10 @@ const char *vjp_definition(writer *w) {
         "    if (wgc_from == NULL || (wgc_n != 0 && (wgc_x == NULL || wgc_g == NULL)) ||\n"
         "        (wgc_m != 0 && (wgc_y == NULL || wgc_w == NULL)))\n        return WG_ENULL;\n"
         "    wgc_open(&wgc_s, &wgc_first, wgc_room, %d);\n"
-        "    if (setjmp(wgc_s.out) != 0) wgc_status = WG_ENOMEM;\n"
+        "    %s_begin();\n    if (setjmp(wgc_s.out) != 0) wgc_status = WG_ENOMEM;\n"
         "    else wgc_status = %s_both(&wgc_s, wgc_n, wgc_x, wgc_m, wgc_y, wgc_w, wgc_g, wgc_from);\n"
-        "    wgc_close(&wgc_s);\n    return wgc_status;\n}\n",
-        prototype(w), FIRST_WORDS, FIRST_WORDS, w->a->root->name);
+        "    %s_end();\n    wgc_close(&wgc_s);\n    return wgc_status;\n}\n",
+        prototype(w), FIRST_WORDS, FIRST_WORDS, w->a->root->name, w->a->root->name,
+        w->a->root->name);
     return text_of(&to);
 }
