@@ -23,7 +23,7 @@
 #include <stdint.h>
 #include <wengert/data.h>
 #include <wengert/elementwise.h>
-#include <wengert/operation.h>
+#include <wengert/scalar.h>
 #include <wengert/products.h>
 #include <wengert/reduce.h>
 #include <wengert/solve.h>
