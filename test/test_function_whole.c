@@ -149,13 +149,12 @@ static void what_a_tape_refuses_is_not_finite(void **state) {
                  {of_sqrtm, {2, 2, 2}, 1, 1},
                  {of_lu, {1, 0, 2}, 1, 0},
                  {of_lu, {1, 1e-17, 2}, 1, 0},
-                 {of_pivoted_qr, {1, 0, 2}, 1, 0},
                  {of_polar, {1, 0, 2}, 1, 0},
                  {of_polar, {1, 1e-17, 2}, 1, 0},
                  {of_polar, {2, 2, 2}, 1, 1},
                  {of_any_vectors, {2, 2, 3}, 1, 0},
                  {of_any_vectors, {1, 2, 3}, 1, 1},
-                 {of_signm, {1.3, 1, 2}, 0, 0}};
+                 {of_signm, {1, 0, 2}, 0, 0}};
     uint64_t seed = 3;
     for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
         number k = {cases[c].of, ORDER, 1};
