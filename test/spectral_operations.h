@@ -111,8 +111,12 @@ OPERATION(of_any_vectors, wg_mat re; wg_mat im; wg_mat v; wg_mat w;
                      wg_mat_add(t, o->a, wg_mat_axpby(t, 2, o->b, -2, wg_mat_transpose(o->b))),
                      &re, &im, &v, &w) == WG_OK) add(s, re),
           add(s, im), add(s, v), add(s, w))
-OPERATION(of_signm,
-          add(s, wg_signm(t, wg_mat_axpby(t, 1, o->a, -1.3, wg_mat_identity(t, o->n)))))
+/* Eigenvalues on both sides. */
+static inline wg_mat of_both_signs(wg_tape *t, const operands *o) {
+    static const double sign[MOST] = {1, -1, 1, -1, 1, -1, 1, -1};
+    return wg_mat_mul(t, o->a, wg_mat_constant(t, o->n, 1, sign, MOST));
+}
+OPERATION(of_signm, add(s, wg_signm(t, of_both_signs(t, o))))
 OPERATION(of_riccati, add(s, wg_riccati(t, o->a, wg_mat_add(t, o->b, wg_mat_identity(t, o->n)),
                                         o->symmetric, o->definite)))
 OPERATION(of_discrete_riccati, add(s, wg_riccati_discrete(t, wg_mat_scale(t, 0.5, o->a), o->b,

@@ -135,13 +135,26 @@ static void what_a_tape_refuses_is_not_finite(void **state) {
         operation *of;
         double diagonal[ORDER];
         int value, second; /* is the value a number; has it second derivatives? */
-    } cases[] = {
-        {of_eigenvectors, {2, 2, 2}, 1, 0},    {of_eigenvalues, {2, 2, 2}, 1, 0},
-        {of_singular_values, {2, 2, 2}, 1, 0}, {of_singular_vectors, {2, 2, 2}, 1, 0},
-        {of_sqrtm, {1, -1, 2}, 0, 0},          {of_logm, {1, 0, 2}, 0, 0},
-        {of_symmetric_log, {1, -1, 2}, 0, 0},  {of_lyapunov, {1, -1, 2}, 0, 0},
-        {of_eigenvalues, {1, NAN, 2}, 0, 0},   {of_singular_values, {1, INFINITY, 2}, 0, 0},
-        {of_symmetric_exp, {2, 2, 2}, 1, 1},   {of_sqrtm, {2, 2, 2}, 1, 1}};
+    } cases[] = {{of_eigenvectors, {2, 2, 2}, 1, 0},
+                 {of_eigenvalues, {2, 2, 2}, 1, 0},
+                 {of_singular_values, {2, 2, 2}, 1, 0},
+                 {of_singular_vectors, {2, 2, 2}, 1, 0},
+                 {of_sqrtm, {1, -1, 2}, 0, 0},
+                 {of_logm, {1, 0, 2}, 0, 0},
+                 {of_symmetric_log, {1, -1, 2}, 0, 0},
+                 {of_lyapunov, {1, -1, 2}, 0, 0},
+                 {of_eigenvalues, {1, NAN, 2}, 0, 0},
+                 {of_singular_values, {1, INFINITY, 2}, 0, 0},
+                 {of_symmetric_exp, {2, 2, 2}, 1, 1},
+                 {of_sqrtm, {2, 2, 2}, 1, 1},
+                 {of_lu, {1, 0, 2}, 1, 0},
+                 {of_lu, {1, 1e-17, 2}, 1, 0},
+                 {of_polar, {1, 0, 2}, 1, 0},
+                 {of_polar, {1, 1e-17, 2}, 1, 0},
+                 {of_polar, {2, 2, 2}, 1, 1},
+                 {of_any_vectors, {2, 2, 3}, 1, 0},
+                 {of_any_vectors, {1, 2, 3}, 1, 1},
+                 {of_signm, {1, 0, 2}, 0, 0}};
     uint64_t seed = 3;
     for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
         number k = {cases[c].of, ORDER, 1};

@@ -24,6 +24,12 @@ static int product_fits(size_t a, size_t b, size_t *c) {
     return !__builtin_mul_overflow(a, b, c) && *c <= SIZE_MAX / 4096;
 }
 
+/* Numbers of the filters of a group in strips, or of all in rows. */
+static size_t filters_room(const plan *p) {
+    const size_t strips = larger(up(p->f) * p->k, up(p->k) * p->f);
+    return p->c == 1 && p->f == 1 ? larger(strips, p->k * p->s->groups) : strips;
+}
+
 /* Sizes; *bytes: of the workspace. 0: more than memory can hold. */
 int wgi_conv_plan_of(const wgi_conv_sizes *s, const wg_block_arg *w, plan *p, size_t *bytes) {
     size_t kernel, all;
@@ -49,7 +55,7 @@ int wgi_conv_plan_of(const wgi_conv_sizes *s, const wg_block_arg *w, plan *p, si
     *bytes = rounded(p->slab * p->of_padded * sizeof(double)) +
              rounded(pixels * sizeof(ptrdiff_t)) + rounded(BLOCK * sizeof(ptrdiff_t)) +
              2 * rounded(larger(p->k, p->f) * sizeof(ptrdiff_t)) +
-             rounded(larger(up(p->f) * p->k, up(p->k) * p->f) * sizeof(double)) +
+             rounded(filters_room(p) * sizeof(double)) +
              rounded(larger(p->k, up(p->f)) * BLOCK * sizeof(double));
     return 1;
 }
@@ -67,7 +73,7 @@ void wgi_conv_open(const wgi_conv_sizes *s, const wg_block_arg *w, void *room, p
     p->next = (ptrdiff_t *)(void *)work,
     work += rounded(larger(p->k, p->f) * sizeof(ptrdiff_t));
     p->a = (double *)(void *)work;
-    work += rounded(larger(up(p->f) * p->k, up(p->k) * p->f) * sizeof(double));
+    work += rounded(filters_room(p) * sizeof(double));
     p->buffer = (double *)(void *)work;
     ptrdiff_t *at = p->at, *in = p->in;
     for (size_t i = 0; i < p->slab; i++)
@@ -170,12 +176,35 @@ static size_t slab_from(const plan *p, size_t first) {
     return p->s->batch - first < p->slab ? p->s->batch - first : p->slab;
 }
 
+/* ---- a filter for each channel, alone in its group: all channels side by side ---- */
+
+static int is_by_channel(const plan *p) { return p->c == 1 && p->f == 1; }
+
+/* Filters as rows, an entry for all channels: a[g + e groups]. */
+static void turn_filters(const plan *p, const double *w, size_t ld, double *a) {
+    for (size_t g = 0; g < p->s->groups; g++)
+        for (size_t e = 0; e < p->k; e++) a[g + e * p->s->groups] = w[(e + g * p->k) * ld];
+}
+
+static void by_channel(size_t n, const double *restrict x, const double *restrict w,
+                       double *restrict y) {
+    for (size_t g = 0; g < n; g++) y[g] += w[g] * x[g];
+}
+
 void wgi_conv_to_result(const plan *p, const double *x, size_t x_ld, const double *w,
                         size_t w_ld, double *r, size_t r_ld) {
     if (is_empty(p)) return;
     for (size_t first = 0, n; first < p->s->batch; first += n) {
         n = slab_from(p, first);
         const double *const image = padded(p, first, n, x, x_ld);
+        if (is_by_channel(p)) {
+            turn_filters(p, w, w_ld, p->a);
+            for (size_t i = 0; i < n * p->one; i++)
+                for (size_t e = 0; e < p->k; e++)
+                    by_channel(p->s->groups, image + p->at[i] + p->in[e],
+                               p->a + e * p->s->groups, r + (first * p->one + i) * r_ld);
+            continue;
+        }
         for (size_t g = 0; g < p->s->groups; g++) {
             pack(p, group_of(p, g, w, w_ld), w_ld, 1, p->a);
             wgi_simd_best()->placed(p->f, n * p->one, p->k, p->a, image + g * p->c, p->at,
@@ -202,7 +231,14 @@ void wgi_conv_to_image(const plan *p, double *x, size_t x_ld, const double *w, s
     for (size_t first = 0, n; first < p->s->batch; first += n) {
         n = slab_from(p, first);
         double *const image = padded_zeros(p, first, n, x, x_ld);
-        for (size_t g = 0; g < p->s->groups; g++) {
+        if (is_by_channel(p)) {
+            turn_filters(p, w, w_ld, p->a);
+            for (size_t i = 0; i < n * p->one; i++)
+                for (size_t e = 0; e < p->k; e++)
+                    by_channel(p->s->groups, r + (first * p->one + i) * r_ld,
+                               p->a + e * p->s->groups, image + p->at[i] + p->in[e]);
+        }
+        for (size_t g = 0; g < p->s->groups && !is_by_channel(p); g++) {
             pack(p, group_of(p, g, w, w_ld), w_ld, 0, p->a);
             image_of_group(p, image + g * p->c, n * p->one,
                            r + first * p->one * r_ld + g * p->f, r_ld);
@@ -233,6 +269,16 @@ void wgi_conv_to_filters(const plan *p, const double *x, size_t x_ld, double *w,
         n = slab_from(p, first);
         const double *const image = padded(p, first, n, x, x_ld);
         double *to = w;
+        if (is_by_channel(p)) {
+            memset(p->a, 0, p->k * p->s->groups * sizeof *w);
+            for (size_t i = 0; i < n * p->one; i++)
+                for (size_t e = 0; e < p->k; e++)
+                    by_channel(p->s->groups, image + p->at[i] + p->in[e],
+                               r + (first * p->one + i) * r_ld, p->a + e * p->s->groups);
+            for (size_t g = 0; g < p->s->groups; g++)
+                for (size_t e = 0; e < p->k; e++, to += w_ld) *to += p->a[g + e * p->s->groups];
+            continue;
+        }
         for (size_t g = 0; g < p->s->groups; g++) {
             memset(p->a, 0, p->k * p->f * sizeof *w);
             filters_of_group(p, image + g * p->c, n * p->one,

@@ -23,7 +23,9 @@
 #include <stdint.h>
 #include <wengert/data.h>
 #include <wengert/elementwise.h>
+#include <wengert/scalar.h>
 #include <wengert/products.h>
+#include <wengert/reduce.h>
 #include <wengert/solve.h>
 #include <wengert/spectral.h>
 #include "dense.h"
@@ -175,6 +177,14 @@ static wg_status lu_adjoint(wg_tape *t, wg_block *b, const wg_mat *in, const wg_
     return wg_tape_status(t);
 }
 
+/* In functions derivatives are NaN where tapes refuse them: x, or NaN unless the least is more than `share`
+ * of the most. */
+static wg_mat where_more(wg_tape *t, wg_real least, wg_real most, double share, wg_mat x) {
+    const wg_real good =
+        wg_let(t, wg_select_gt(least, wg_mul(share, most), 1, NAN)); /* without derivative */
+    return wg_mat_mul(t, wg_mat_from_real(t, good), x);
+}
+
 /* P with a one at (i, order[i]): at every point its own, and without derivative. */
 static wg_mat order_matrix(wg_tape *t, wg_mat order) {
     const size_t n = order.rows;
@@ -184,7 +194,7 @@ static wg_mat order_matrix(wg_tape *t, wg_mat order) {
                               wg_mat_fill(t, 1, 1, 1), wg_mat_fill(t, 1, 1, 0));
 }
 
-/* In functions the order is one of the results. A U with a zero on its diagonal makes it NaN. */
+/* In functions the order is one of the results. */
 static wg_status lu_rule(wg_tape *t, wg_block *b, const wg_mat *in, const wg_mat *out,
                          const wg_mat *bar, wg_mat *back) {
     const wg_mat l = out[0], u = out[1];
@@ -193,8 +203,10 @@ static wg_status lu_rule(wg_tape *t, wg_block *b, const wg_mat *in, const wg_mat
     const wg_mat low = wg_tril(t, wg_gemm(t, 'T', 'N', 1, l, bar[0], 0, l), -1);
     const wg_mat high = wg_triu(t, wg_gemm(t, 'N', 'T', 1, bar[1], u, 0, u), 0);
     const wg_mat x = wg_trsm(t, 'L', 'L', 'T', 'U', 1, l, wg_mat_add(t, low, high));
-    back[0] = wg_gemm(t, 'T', 'N', 1, order_matrix(t, out[2]),
-                      wg_trsm(t, 'R', 'U', 'T', 'N', 1, u, x), 0, l);
+    const wg_mat y = wg_gemm(t, 'T', 'N', 1, order_matrix(t, out[2]),
+                             wg_trsm(t, 'R', 'U', 'T', 'N', 1, u, x), 0, l);
+    back[0] = where_more(t, wg_mat_min(t, wg_mat_fabs(t, wg_mat_diagonal(u))),
+                         wg_mat_max(t, wg_mat_fabs(t, u)), (double)u.rows * DBL_EPSILON, y);
     return wg_tape_status(t);
 }
 
@@ -500,8 +512,15 @@ static wg_status polar_adjoint(wg_tape *t, wg_block *b, const wg_mat *in, const 
 /* In functions no number of the point is there. */
 static wg_status polar_rule(wg_tape *t, wg_block *b, const wg_mat *in, const wg_mat *out,
                             const wg_mat *bar, wg_mat *back) {
+    const size_t m = out[0].rows;
     (void)b, (void)in;
-    return out[1].rows == 0 ? WG_OK : polar_back(t, 1, out, bar, back);
+    if (out[1].rows == 0) return WG_OK;
+    const wg_status s = polar_back(t, 1, out, bar, back);
+    if (s != WG_OK) return s;
+    const wg_mat w = wg_eigvalsh(t, out[1]);
+    back[0] =
+        where_more(t, wg_mat_min(t, w), wg_mat_max(t, w), (double)m * DBL_EPSILON, back[0]);
+    return wg_tape_status(t);
 }
 
 static const wgi_traits of_polar = {.whole = &wgi_whole_polar};

@@ -93,7 +93,7 @@ ROW(wg_windows) {
     BATCH;
     const size_t stride = one_in(20) ? draw_size("stride") : draw_below("stride", 4);
     DIM(m);
-    MAT(x, m, n + 6);
+    MAT(x, m, n + 3 * some);
     GIVES_MAT(wg_windows(t, x, count, n, stride));
 }
 

@@ -254,7 +254,7 @@ ROW(wg_conv2d_transposed) {
     const wg_conv *const conv = one_in(60) ? NULL : &s;
     GIVES_MAT(wg_conv2d_transposed(t, conv, r, w, bias_or_none));
 }
-#define POOL(name)                                                                             \
+#define OF_POOL(name)                                                                          \
     ROW(name) {                                                                                \
         TAPE(t);                                                                               \
         wg_pool s;                                                                             \
@@ -271,8 +271,8 @@ ROW(wg_conv2d_transposed) {
         const wg_pool *const pool = one_in(60) ? NULL : &s;                                    \
         GIVES_MAT(name(t, pool, x));                                                           \
     }
-POOL(wg_max_pool2d)
-POOL(wg_average_pool2d)
+OF_POOL(wg_max_pool2d)
+OF_POOL(wg_average_pool2d)
 ROW(wg_conv1d) {
     TAPE(t);
     const size_t batch = small_size(), filters = small_size(), stride = small_size();
