@@ -483,9 +483,9 @@ const char *write_adjoint(const list *routines, const file *f) {
     put_around(routines, f, "begin", text_of(&begin), &to);
     put_around(routines, f, "end", text_of(&end), &to);
     put(&to, "\n#pragma GCC diagnostic push\n");
-    static const char *const quiet[] = {"unused-parameter", "unused-variable",
-                                        "unused-but-set-variable", "unused-label",
-                                        "implicit-fallthrough"};
+    static const char *const quiet[] = {
+        "unused-parameter",         "unused-variable", "unused-but-set-variable",
+        "unused-but-set-parameter", "unused-label",    "implicit-fallthrough"};
     for (size_t i = 0; i < sizeof quiet / sizeof *quiet; i++)
         putf(&to, "#pragma GCC diagnostic ignored \"-W%s\"\n", quiet[i]);
     for (size_t i = 0; i < routines->n; i++) {

@@ -266,6 +266,26 @@ static bool copy_step(builder *b, const node *n, known_kind k) {
     return true;
 }
 
+/* Is the value of an expression asked for? It is no statement, nor the first or last part of a `for`. */
+static bool gives_value(const node *n) {
+    const node *const p = n->parent;
+    if (p == NULL || is_expression(p)) return true;
+    switch (p->kind) {
+    case NODE_DECLARE:
+    case NODE_RETURN:
+        return true;
+    case NODE_IF:
+    case NODE_WHILE:
+    case NODE_SWITCH:
+        return p->child[0] == n;
+    case NODE_DO:
+    case NODE_FOR:
+        return p->child[1] == n;
+    default:
+        return false;
+    }
+}
+
 /* Makes steps of all effects in n; what is left of it has none. */
 void pure(builder *b, const node *n) {
     routine *const r = b->r;
@@ -298,14 +318,12 @@ void pure(builder *b, const node *n) {
         assign_to(b, &to, n->child[1], n->op);
         r->instead[n->number] = NULL;
         /* its value is that of the place, which nothing changes before it is used */
-        if (n->parent == NULL || is_expression(n->parent))
+        if (gives_value(n))
             r->instead[n->number] = print(r, n->child[0]), r->place[n->number] = n->child[0];
     } else if (n->kind == NODE_UNARY && (same(n->op, "++") || same(n->op, "--"))) {
         const target to = place(r, n->child[0]);
         const char *const x = print(r, n->child[0]);
-        const bool used = n->postfix && n->parent != NULL &&
-                          (is_expression(n->parent) || n->parent->kind == NODE_DECLARE ||
-                           n->parent->kind == NODE_RETURN);
+        const bool used = n->postfix && gives_value(n);
         if (used) {
             step *const s = add_step(b, STEP_ASSIGN);
             s->to = new_name(r, n->type, to.cell);

@@ -518,7 +518,8 @@ static void set_used(planner *p) {
         if (d->is_static) add_outside(p->numbered, &may, r->v->of_decl[d->index]);
     }
     for (unsigned k = 1; k <= p->numbered->n; k++)
-        if (has(&may, k)) set(&p->used, k, ((cell *)p->numbered->at[k - 1])->needed);
+        if (has(&may, k))
+            set(&p->used, k, has(&r->entered, k) || ((cell *)p->numbered->at[k - 1])->needed);
 }
 
 /* Before a piece, where nobody knows which pieces were run: whatever is needed. */
@@ -527,7 +528,7 @@ static void set_all_used(planner *p) {
     p->fresh.n = 0;
     for (size_t i = 0; i < p->numbered->n; i++) {
         cell *const c = p->numbered->at[i];
-        set(&p->used, c->number, c->needed);
+        set(&p->used, c->number, c->needed || has(&p->r->entered, c->number));
     }
 }
 

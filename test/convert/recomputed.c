@@ -18,6 +18,7 @@ void f(int rows, int n, const double *x, double *y) {
             double *const out = y + b * half + t * half;
             const int mine = t * half + b;
             double sum = 0;
+            for (int i = 0; i < half; i++) out[i] = 0;
             for (int k = 0; k <= t; k++) {
                 const double *const key = x + k * stride + half;
                 double dot = 0;
