@@ -18,7 +18,7 @@ binding *bound(const region *r, const decl *d) {
 }
 
 /* The digits that a macro without arguments stands for; "": it is not known. */
-static const char *macro_number(const node *n) {
+const char *macro_number(const node *n) {
     const list *const all = &n->file->invocations;
     for (size_t i = 0; i < all->n; i++) {
         const invocation *const v = all->at[i];
@@ -36,7 +36,7 @@ bool known_integer(const region *r, const node *n, long *is) {
     n = bare(n);
     long a, b;
     if (n->type == NULL || n->type->kind != TYPE_WHOLE) return false;
-    if (n->kind == NODE_NUMBER) {
+    if (n->kind == NODE_NUMBER || n->by_macro) {
         const char *const s = n->by_macro ? macro_number(n) : source(n);
         const size_t k = strspn(s, "0123456789");
         if (k == 0 || k > 8 || s[k] != 0 || (s[0] == '0' && k > 1)) return false;

@@ -34,7 +34,7 @@ static bool is_literal(const node *n) {
 
 bool stands_as_it_is(const region *r, const node *n) {
     if (n == NULL) return true;
-    if (n->by_macro && is_literal(n)) return true;
+    if (n->by_macro && (is_literal(n) || *macro_number(n) != 0)) return true;
     if (n->by_macro || n->kind == NODE_STATEMENTS || n->kind == NODE_OPAQUE ||
         n->kind == NODE_OTHER)
         return false;
