@@ -2,6 +2,7 @@
 /* place.c - the places that a region reads and assigns to: which is which, and what each holds now. */
 #include <stdlib.h>
 #include <string.h>
+#include "convert/front.h"
 #include "convert/region.h"
 
 number fails(region *r) {
@@ -16,12 +17,27 @@ binding *bound(const region *r, const decl *d) {
     return NULL;
 }
 
+/* The digits that a macro without arguments stands for; "": it is not known. */
+const char *macro_number(const node *n) {
+    const list *const all = &n->file->invocations;
+    for (size_t i = 0; i < all->n; i++) {
+        const invocation *const v = all->at[i];
+        if (v->begin != n->begin || v->end != n->end || v->with_arguments || v->macro == NULL)
+            continue;
+        const char *s = v->macro->body;
+        while (*s == '(' || *s == ' ') s++;
+        const size_t k = strspn(s, "0123456789");
+        return s[k + strspn(s + k, ") ")] == 0 ? copy_text(s, k) : "";
+    }
+    return "";
+}
+
 bool known_integer(const region *r, const node *n, long *is) {
     n = bare(n);
     long a, b;
     if (n->type == NULL || n->type->kind != TYPE_WHOLE) return false;
-    if (n->kind == NODE_NUMBER) {
-        const char *const s = source(n);
+    if (n->kind == NODE_NUMBER || n->by_macro) {
+        const char *const s = n->by_macro ? macro_number(n) : source(n);
         const size_t k = strspn(s, "0123456789");
         if (k == 0 || k > 8 || s[k] != 0 || (s[0] == '0' && k > 1)) return false;
         *is = strtol(s, NULL, 10);
@@ -408,6 +424,7 @@ const char *region_number(region *r, const node *n) {
         const binding *const b = bound(r, n->decl);
         if (b != NULL && b->name != NULL) return b->name;
         if (b != NULL) {
+            if (b->pointer->array) return fails(r).value; /* its address is no question */
             if (b->pointer->text == NULL) {
                 if (b->pointer->object == NULL || *b->pointer->object == '@')
                     return fails(r).value;

@@ -7,7 +7,7 @@
 #include "convert/region.h"
 
 /* A graph of more is left to the next region. */
-enum { MOST_VERTICES = 250 };
+enum { MOST_VERTICES = 800 };
 
 bool has_jump(const node *n) {
     if (n == NULL || is_expression(n)) return false;
@@ -22,8 +22,19 @@ bool has_jump(const node *n) {
 
 /* ---- what has no variables --------------------------------------------------------------- */
 
+/* Is it made of numbers alone, whatever macro it stands in? */
+static bool is_literal(const node *n) {
+    if (n->kind != NODE_NUMBER && n->kind != NODE_STRING && n->kind != NODE_PAREN &&
+        n->kind != NODE_CAST && n->kind != NODE_UNARY && n->kind != NODE_BINARY)
+        return false;
+    for (size_t i = 0; i < n->children; i++)
+        if (!is_literal(n->child[i])) return false;
+    return true;
+}
+
 bool stands_as_it_is(const region *r, const node *n) {
     if (n == NULL) return true;
+    if (n->by_macro && (is_literal(n) || *macro_number(n) != 0)) return true;
     if (n->by_macro || n->kind == NODE_STATEMENTS || n->kind == NODE_OPAQUE ||
         n->kind == NODE_OTHER)
         return false;
@@ -192,6 +203,11 @@ bool declared_in(const node *n, const decl *d) {
     return false;
 }
 
+static bool node_cell_holds(const version *v, const node *n) {
+    cell *const c = v->of_node[n->number];
+    return c != NULL && holds_variables(c);
+}
+
 /* Does it return, and jump nowhere else? */
 static bool only_returns(const node *n) {
     if (n == NULL || is_expression(n) || n->kind == NODE_RETURN) return true;
@@ -257,8 +273,13 @@ bool run_statement(region *r, const node *n) {
             return false;
         if (n->children != 0) {
             const version *const v = r->w->v;
-            if (v->result == NULL || !is_variable(v->result)) return false;
-            r->frame->result = number_of(r, n->child[0]);
+            const node *const e = n->child[0];
+            const bool variable = v->result != NULL && is_variable(v->result);
+            if (variable) r->frame->result = number_of(r, e);
+            else if (r->frame->caller != NULL || !stands_as_it_is(r, e) ||
+                     node_cell_holds(v, e))
+                return false;
+            else r->frame->plain = write_number(r->w, e);
             r->records += (r->operands + 1) / 2, r->operands = 0;
         }
         r->frame->returned = true;

@@ -57,6 +57,7 @@ typedef struct frame {
     list bindings;
     bool returned;
     number result;
+    const char *plain; /* what it returns, where that is no variable */
 } frame;
 
 typedef struct level {
@@ -145,6 +146,8 @@ const char *tidied(const char *s);
 /* The place of an expression; false: it is not known which one. */
 bool find_place(region *r, const node *n, place *p);
 bool find_pointer(region *r, const node *n, address *p);
+/* The digits that a macro without arguments stands for; "": it is not known. */
+const char *macro_number(const node *n);
 bool known_integer(const region *r, const node *n, long *is);
 binding *bound(const region *r, const decl *d);
 /* What a node is as a number in the text of the region; NULL: as it stands. */

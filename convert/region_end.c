@@ -129,7 +129,8 @@ static void put_state(region *r, const bool *stored, text *out) {
         }
     if (f->returned)
         putf(out, "%sreturn%s;\n", r->x.indent,
-             f->result.value == NULL         ? ""
+             f->plain != NULL                ? format(" %s", f->plain)
+             : f->result.value == NULL       ? ""
              : f->result.vertex == NO_VERTEX ? format(" wg_constant(%s)", f->result.value)
                                              : format(" %s", c->at[f->result.vertex].handle));
 }
