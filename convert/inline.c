@@ -268,6 +268,11 @@ number number_of_choice(region *r, const node *n) {
 
 /* ---- calls ------------------------------------------------------------------------------- */
 
+bool leads_alike(const type *a, const type *b) {
+    return a->of != NULL && b != NULL && b->of != NULL && a->of->kind == b->of->kind &&
+           a->of->record == b->of->record;
+}
+
 bool assigns_to(const node *n, const decl *d) {
     if (n == NULL) return false;
     const bool assigns = n->kind == NODE_ASSIGN ||
@@ -301,7 +306,9 @@ static bool bind(region *r, frame *f, const decl *p, const node *e) {
     }
     if (p->type->kind == TYPE_POINTER && leaf_type(p->type)->kind != TYPE_FUNCTION) {
         address *const q = arena_get(sizeof *q);
-        if (assigns_to(f->v->function->body, p) || !find_pointer(r, e, q)) return false;
+        if (!leads_alike(p->type, e->type) || assigns_to(f->v->function->body, p) ||
+            !find_pointer(r, e, q))
+            return false;
         b->pointer = q;
     } else if (p->type->kind == TYPE_REAL || p->type->kind == TYPE_WHOLE) {
         if (!stands_as_it_is(r, e)) return false;

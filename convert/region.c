@@ -140,7 +140,7 @@ static bool declare_number(region *r, const decl *d, bool outer) {
 static bool name_pointer(region *r, const decl *d) {
     cell *const c = cell_of(r->w->a, r->w->v, d);
     if (d->type->kind != TYPE_POINTER || d->init == NULL || c == NULL || !holds_variables(c) ||
-        assigns_to(d->owner->body, d))
+        !leads_alike(d->type, bare(d->init)->type) || assigns_to(d->owner->body, d))
         return true;
     binding *const b = arena_get(sizeof *b);
     address *const p = arena_get(sizeof *p);

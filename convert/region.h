@@ -173,6 +173,8 @@ bool run_choice(region *r, const node *n); /* an if */
 bool run_early_return(region *r, const node *n, const node *block, size_t from);
 bool has_jump(const node *n); /* a statement that may go elsewhere than to the one behind it */
 bool run_statements(region *r, const node *block, size_t from);
+/* Do two pointers or arrays lead to one type? */
+bool leads_alike(const type *a, const type *b);
 bool assigns_to(const node *n, const decl *d); /* or takes its address */
 number fails(region *r);
 
