@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* options: --to adjoint --function f --with-respect-to x[0:2] --of return
- * says: adjoint_unnamed.c:6: error: structure '(no name)' holds variables and is defined in a function: define it before that
+ * says: adjoint_unnamed.c:8: error: 'p' is of a type without a name, which cannot be turned round: give it a tag
  */
 double f(const double *x) {
     struct {
