@@ -275,6 +275,10 @@ static void enter(planner *p, const version *like, const version *v) {
 static void walk_assign(planner *p, step *s) {
     if (s->text == NULL && s->e != NULL && !p->r->refused) check_plain(p, s);
     if (s->again) use_value(p, s->e);
+    if (s->to.type != NULL && s->to.type->kind == TYPE_RECORD && s->text == NULL) {
+        use_address(p, s->e); /* where their shadows are */
+        if (s->to.n != NULL) use_address(p, s->to.n);
+    }
     const bool active = s->to.type != NULL && s->to.type->kind == TYPE_REAL &&
                         s->to.cell != NULL && is_variable(s->to.cell);
     for (size_t i = 0; i < s->factors.n; i++) {
