@@ -235,6 +235,61 @@ static void terms_are_refused_as_statements_are(void **state) {
     assert_int_equal(terms(other, 5, x).at.slot, 0);
 }
 
+/* What is recorded in between would have the first operands, or lose the later ones. */
+static void terms_do_not_mix_with_statements(void **state) {
+    (void)state;
+    const wg_real x = wg_input(tape, 2), y = wg_input(tape, 3);
+    wg_terms s = wg_terms_open(tape);
+    const wg_real before = wg_let(tape, wg_mul(x, y));
+    wg_terms_add(&s, x, 5);
+    const wg_real between = wg_let(tape, wg_mul(before, y));
+    assert_int_equal(wg_reverse(tape, between), WG_OK);
+    assert_true(wg_adjoint(tape, x) == 9 && wg_adjoint(tape, y) == 12);
+    assert_true(isnan(wg_terms_close(&s, 1).value));
+    assert_int_equal(wg_tape_status(tape), WG_EMODE);
+    assert_non_null(strstr(wg_tape_message(tape), "wg_terms_close"));
+
+    wg_tape_reset(tape);
+    const wg_real z = wg_input(tape, 2);
+    s = wg_terms_open(tape);
+    wg_terms_add(&s, z, 5);
+    (void)wg_let(tape, wg_sin(z));
+    wg_terms_add(&s, z, 7);
+    assert_int_equal(wg_tape_status(tape), WG_EMODE);
+
+    wg_tape_reset(tape);
+    const wg_real v = wg_input(tape, 2);
+    const wg_mark m = wg_tape_mark(tape);
+    s = wg_terms_open(tape);
+    wg_terms_add(&s, v, 5);
+    assert_int_equal(wg_tape_rewind(tape, m), WG_OK);
+    (void)wg_let(tape, wg_sin(v));
+    assert_true(isnan(wg_terms_close(&s, 1).value));
+    assert_int_equal(wg_tape_status(tape), WG_EMODE);
+
+    wg_tape_reset(tape);
+    assert_int_equal(wg_tape_forward(tape, 1), WG_OK);
+    const wg_real w = wg_input(tape, 2);
+    assert_int_equal(wg_tangent_seed(tape, w, 0, 1), WG_OK);
+    s = wg_terms_open(tape);
+    wg_terms_add(&s, w, 5);
+    assert_true(wg_tangent(tape, wg_let(tape, wg_mul(3, w)), 0) == 3);
+    wg_terms_add(&s, w, 5);
+    assert_int_equal(wg_tape_status(tape), WG_EMODE);
+}
+
+/* What was opened and never closed is a variable that nobody has. */
+static void terms_may_stay_open(void **state) {
+    (void)state;
+    const wg_real x = wg_input(tape, 2);
+    wg_terms s = wg_terms_open(tape);
+    wg_terms_add(&s, x, 5);
+    const wg_real y = wg_let(tape, wg_mul(x, x));
+    assert_int_equal(wg_reverse(tape, y), WG_OK);
+    assert_true(wg_adjoint(tape, x) == 4);
+    assert_int_equal(wg_tape_status(tape), WG_OK);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         TEST(reverse_gives_each_operand_its_partial),
@@ -250,6 +305,8 @@ int main(void) {
         TEST(terms_are_operands),
         TEST(terms_have_tangents),
         TEST(terms_are_refused_as_statements_are),
+        TEST(terms_do_not_mix_with_statements),
+        TEST(terms_may_stay_open),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

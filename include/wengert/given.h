@@ -73,39 +73,41 @@ WGI_FUNCTION wg_real wgi_let_given_inline(wg_tape *t, double value, size_t n, co
 /* A variable that is being given its operands. */
 typedef struct wg_terms {
     wg_tape *tape;
-    uint64_t state; /* 1: the last record is half full; 2: tangents are being added up */
+    uint32_t slot, stamp; /* its own, from the first operand on; 0: there is none yet */
+    int half;             /* the last record has room for one more */
 } wg_terms;
 
 WGI_API void wgi_terms_add(wg_terms *s, wg_real x, double partial);
 
 /* wg_terms_open, wg_terms_add, wg_terms_close - wg_let_given of operands that come one by one, as in a loop whose
- * turns are not counted before: open, add each of them, and close gives the variable. What is opened is
- * closed, and nothing else is recorded in between.
+ * turns are not counted before: open, add each of them, and close gives the variable. Nothing else is recorded
+ * between the first of them and close; what is never closed is a variable that nobody has.
  * Adjoint: as wg_let_given.
  * Cost:    half a record for each operand that is no constant, inline; one slot.
- * Errors:  as wg_let_given; the tape keeps the status from the operand on that was wrong. */
+ * Errors:  as wg_let_given, the tape keeps the status from the operand on that was wrong; WG_EMODE: something was
+ *          recorded, reset or rewound in between. */
 WGI_FUNCTION wg_terms wg_terms_open(wg_tape *t) {
     wg_terms s;
-    s.tape = t, s.state = 0;
+    s.tape = t, s.slot = s.stamp = 0, s.half = 0;
     return s;
 }
 WGI_FUNCTION void wg_terms_add(wg_terms *s, wg_real x, double partial) {
     wg_tape *const t = wgi_tape(s->tape);
-    if ((t->top >= t->limit) | (x.at.stamp != t->stamp)) {
+    if ((t->top >= t->limit) | (x.at.stamp != t->stamp) | (s->slot + 1 != t->slots) |
+        (s->stamp != t->stamp)) {
         wgi_terms_add(s, x, partial);
         return;
     }
     {
         wgi_record *const r = t->top;
-        const uint64_t to = (uint64_t)t->slots << 32;
-        if (s->state != 0) {
+        if (s->half) {
             r[-1].in1 = x.at.slot, r[-1].jac1 = partial;
         } else {
             WGI_AHEAD(r);
-            WGI_RECORDS(r, to, wgi_word(x.at), 0, partial, 0.0);
+            WGI_RECORDS(r, (uint64_t)s->slot << 32, wgi_word(x.at), 0, partial, 0.0);
             t->top = r + 1;
         }
-        s->state ^= 1;
+        s->half ^= 1;
     }
 }
 WG_API wg_real wg_terms_close(wg_terms *s, double value);

@@ -130,66 +130,82 @@ wg_real wg_let_given(wg_tape *t, double value, size_t n, const wg_real *x,
 
 static const char adding[] = "wg_terms_add";
 
-static wg_status add_tangents(wgi_core *c, wg_terms *s, wg_real x, double partial) {
-    if (wgi_slots_need(c, adding, 1) != WG_OK) return c->status;
-    double *const to = wgi_tangents_of(c, c->head.slots);
-    if (s->state == 0) memset(to, 0, c->width * sizeof *to);
-    s->state = 2;
+/* Is it still the last variable of the tape, if it is one at all? */
+static wg_status check_last(wgi_core *c, const wg_terms *s, const char *call) {
+    if (s->slot == 0 || (s->stamp == c->head.stamp && s->slot + 1 == c->head.slots)) return WG_OK;
+    return wgi_fail(c, WG_EMODE,
+                    "%s: something was recorded, reset or rewound since the first operand", call);
+}
+
+/* The slot that the first operand takes. */
+static wg_status take_slot(wgi_core *c) {
+    const wg_status status = wgi_slots_need(c, adding, 1);
+    if (status != WG_OK) return status;
+    if (c->width != 0)
+        memset(wgi_tangents_of(c, c->head.slots), 0, c->width * sizeof(double));
+    return WG_OK;
+}
+
+static void own_slot(wgi_core *c, wg_terms *s) {
+    if (s->slot != 0) return;
+    s->slot = c->head.slots++;
+    s->stamp = c->head.stamp;
+}
+
+static void add_tangents(wgi_core *c, wg_terms *s, wg_real x, double partial) {
+    own_slot(c, s);
+    double *const to = wgi_tangents_of(c, s->slot);
     if (partial != 0) wgi_note_operand(c, x.at.slot);
     const double *const from = wgi_tangents_of(c, x.at.slot);
     for (size_t l = 0; l < c->width; l++) to[l] += wgi_product(partial, from[l]);
-    return WG_OK;
 }
 
-static wg_status add_record(wgi_core *c, wg_terms *s, wg_real x, double partial) {
-    if (s->state != 0) {
+static void add_record(wgi_core *c, wg_terms *s, wg_real x, double partial) {
+    if (s->half) {
         c->head.top[-1].in1 = x.at.slot, c->head.top[-1].jac1 = partial;
-        s->state = 0;
-        return WG_OK;
+        s->half = 0;
+        return;
     }
-    wg_status status = wgi_slots_need(c, adding, 1);
-    if (status != WG_OK) return status;
-    status = wgi_records_need(c, 1);
-    if (status != WG_OK)
-        return wgi_fail(c, status, "%s: no room for the records of slot %u", adding,
-                        c->head.slots);
-    *c->head.top++ = (wgi_record){.in0 = x.at.slot, .out = c->head.slots, .jac0 = partial};
-    s->state = 1;
-    wgi_limit_set(c);
-    return WG_OK;
+    const wg_status status = wgi_records_need(c, 1);
+    if (status != WG_OK) {
+        (void)wgi_fail(c, status, "%s: no room for the records of slot %u", adding, c->head.slots);
+        return;
+    }
+    own_slot(c, s);
+    *c->head.top++ = (wgi_record){.in0 = x.at.slot, .out = s->slot, .jac0 = partial};
+    s->half = 1;
 }
 
 void wgi_terms_add(wg_terms *s, wg_real x, double partial) {
-    if (s->tape == NULL || x.at.slot == 0) return;
+    if (s->tape == NULL) return;
     wgi_core *const c = wgi_core_of(s->tape);
-    if (c->status != WG_OK || check(c, x.value, 1, &x, &partial) != WG_OK || c->pauses != 0 ||
-        c->passive)
+    if (c->status != WG_OK || check_last(c, s, adding) != WG_OK || x.at.slot == 0 ||
+        check(c, x.value, 1, &x, &partial) != WG_OK || c->pauses != 0 || c->passive)
         return;
-    if (c->width != 0) {
-        (void)add_tangents(c, s, x, partial);
-    } else if ((c->flags & WG_KEEP_CODE) != 0) {
+    if (c->width == 0 && (c->flags & WG_KEEP_CODE) != 0) {
         (void)refuse_code(c);
-    } else {
-        (void)add_record(c, s, x, partial);
+        return;
     }
+    if (s->slot == 0 && take_slot(c) != WG_OK) return;
+    if (c->width != 0) add_tangents(c, s, x, partial);
+    else add_record(c, s, x, partial);
+    wgi_limit_set(c);
 }
 
 wg_real wg_terms_close(wg_terms *s, double value) {
+    static const char call[] = "wg_terms_close";
     if (s->tape == NULL) return wgi_nan();
     wgi_core *const c = wgi_core_of(s->tape);
-    if (c->status != WG_OK) return wgi_nan();
-    const wgi_record *const top = c->head.top;
-    const int records = c->width == 0 && c->chunks != 0 && top != c->chunk[c->current].base &&
-                        top[-1].out == c->head.slots;
-    if (!records && s->state != 2) return wg_constant(value);
+    if (c->status != WG_OK || check_last(c, s, call) != WG_OK) return wgi_nan();
+    if (s->slot == 0) return wg_constant(value);
     if ((c->flags & WG_TRACE) != 0 && !(value - value == 0)) {
-        (void)wgi_fail(c, WG_ENONFINITE, "wg_terms_close: the value is %g", value);
+        (void)wgi_fail(c, WG_ENONFINITE, "%s: the value is %g", call, value);
         return wgi_nan();
     }
     if ((c->flags & WG_KEEP_PLACES) != 0 &&
-        wgi_place_keep(c, "wg_terms_close", c->head.slots, NULL, 0) != WG_OK)
+        wgi_place_keep(c, call, s->slot, NULL, 0) != WG_OK)
         return wgi_nan();
-    c->head.slots++;
-    wgi_limit_set(c);
-    return (wg_real){value, {c->head.slots - 1, c->head.stamp}};
+    const wg_real y = {value, {s->slot, s->stamp}};
+    s->slot = 0, s->half = 0;
+    return y;
 }

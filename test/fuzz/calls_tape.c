@@ -245,6 +245,31 @@ ROW(wgi_guards) {
     GIVES_NUMBER(wgi_guards(t));
 }
 
+static void given(void) {
+    TAPE(t);
+    NUMBER(value);
+    DIM(n);
+    REAL_ARRAY(x, n);
+    DOUBLES(partial, n);
+    if (one_in(2)) GIVES_REAL(wg_let_given(t, value, n, x, partial));
+    else GIVES_REAL((wg_let_given)(t, value, n, x, partial));
+}
+/* Operands one by one, with what is not allowed in between, or never closed. */
+static void terms(void) {
+    TAPE(t);
+    NUMBER(value);
+    DIM(n);
+    REAL_ARRAY(x, n);
+    DOUBLES(partial, n);
+    wg_terms s = wg_terms_open(t);
+    for (size_t i = 0; x != NULL && partial != NULL && i < n && i < 8; i++) {
+        wg_terms_add(&s, x[i], partial[i]);
+        if (one_in(12)) GIVES_REAL(wg_let(t, wg_sin(x[i])));
+        if (one_in(24)) GIVES_STATUS(wg_tape_pause(t));
+    }
+    if (!one_in(8)) GIVES_REAL(wg_terms_close(&s, value));
+}
+
 static const struct row list[] = {
     LISTED(wg_tape_new, 1),
     LISTED(wg_tape_free, 1),
@@ -269,6 +294,8 @@ static const struct row list[] = {
     LISTED(wg_apply_scalar, 16),
     LISTED(wg_check_scalar_op, 1),
     LISTED(user_operations, 8),
+    {"wg*_let_given", given, 8},
+    {"wg*_terms_*", terms, 8},
     LISTED(wg_sum, 8),
     LISTED(wg_product, 8),
     LISTED(wg_norm2, 8),
