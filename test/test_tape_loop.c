@@ -89,7 +89,8 @@ static wg_tape *tape;
 
 static wg_status run(size_t steps, const wg_loop_options *o, counts *c, result *r,
                      wg_loop_report *report) {
-    const wg_region region[2] = {{swing, NULL, NULL, c}, {NULL, damp, damp_vjp, NULL}};
+    const wg_region region[2] = {{.record = swing, .data = c},
+                                 {.value = damp, .vjp = damp_vjp}};
     const wg_loop l = {N, NP, 2, region, steps, NULL, objective, c};
     wg_tape_reset(tape);
     return wg_loop_gradient(tape, &l, o, start, param, &r->value, r->dstate, r->dparam, report);
@@ -177,7 +178,8 @@ static void the_number_of_steps_may_turn_out_on_the_way(void **state) {
     counts c = {0};
     result r;
     wg_loop_report report;
-    const wg_region region[2] = {{swing, NULL, NULL, &c}, {NULL, damp, damp_vjp, NULL}};
+    const wg_region region[2] = {{.record = swing, .data = &c},
+                                 {.value = damp, .vjp = damp_vjp}};
     wg_loop l = {N, NP, 2, region, 5000, after_steps, objective, &c};
     (void)state;
     for (size_t memory = 4; memory <= 64; memory *= 2) {
@@ -198,7 +200,8 @@ static void results_may_take_the_place_of_what_they_are_of(void **state) {
     const result want = uninterrupted();
     counts c = {0};
     result r = {0};
-    const wg_region region[2] = {{swing, NULL, NULL, &c}, {NULL, damp, damp_vjp, NULL}};
+    const wg_region region[2] = {{.record = swing, .data = &c},
+                                 {.value = damp, .vjp = damp_vjp}};
     const wg_loop l = {N, NP, 2, region, STEPS, NULL, objective, &c};
     (void)state;
     memcpy(r.dstate, start, sizeof start);
@@ -444,8 +447,8 @@ static void what_the_system_refuses_is_a_status(void **state) {
 static void mistakes_are_refused_by_name(void **state) {
     counts c = {0};
     double v;
-    const wg_region good[1] = {{swing, NULL, NULL, &c}},
-                    bad[2] = {good[0], {NULL, damp, NULL, NULL}};
+    const wg_region good[1] = {{.record = swing, .data = &c}},
+                    bad[2] = {good[0], {.value = damp}};
     const wg_loop l = {N, NP, 1, good, STEPS, NULL, objective, &c};
     wg_loop k;
     const struct {

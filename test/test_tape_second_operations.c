@@ -222,6 +222,30 @@ static const wg_krylov sharp = {1e-15, 0, 0};
     M(wg_riccati, wg_riccati(t, b, a, s, s))                                                   \
     M(wg_riccati_discrete, wg_riccati_discrete(t, b, a, s, s))
 
+/* Of two matrices; two symmetric ones. */
+#define PAIR wg_concat_cols(t, 2, (const wg_mat[]){a, s})
+#define SYMMETRIC_PAIR wg_concat_cols(t, 2, (const wg_mat[]){s, wg_mat_scale(t, 1.5, s)})
+
+#define BATCHED(M)                                                                             \
+    M(wg_det_batch, wg_det_batch(t, 2, PAIR))                                                  \
+    M(wg_logabsdet_batch, wg_logabsdet_batch(t, 2, PAIR, NULL))                                \
+    M(wg_logdet_spd_batch, wg_logdet_spd_batch(t, 2, SYMMETRIC_PAIR))                          \
+    M(wg_inverse_batch, wg_inverse_batch(t, 2, PAIR))                                          \
+    M(wg_inverse_spd_batch, wg_inverse_spd_batch(t, 2, SYMMETRIC_PAIR))                        \
+    M(wg_lstsq_batch,                                                                          \
+      wg_lstsq_batch(t, 2, wg_windows(t, a, 2, 2, 1), wg_mat_block(b, 0, 0, 3, 2)))            \
+    M(wg_eigvalsh_batch, wg_eigvalsh_batch(t, 2, SYMMETRIC_PAIR))                              \
+    M(wg_svdvals_batch, wg_svdvals_batch(t, 2, PAIR))                                          \
+    M(wg_expm_batch, wg_expm_batch(t, 2, wg_concat_cols(t, 2, (const wg_mat[]){b, a})))        \
+    M(wg_mvn_logpdf_batch,                                                                     \
+      wg_mvn_logpdf_batch(t, 2, wg_mat_block(b, 0, 0, 3, 2), x, SYMMETRIC_PAIR))               \
+    M(wg_windows, wg_windows(t, a, 2, 2, 1))                                                   \
+    M(wg_max_pool2d, wg_max_pool2d(t, &window, wg_mat_reshape(t, d, 1, 9)))                    \
+    M(wg_average_pool2d, wg_average_pool2d(t, &window, wg_mat_reshape(t, d, 1, 9)))            \
+    M(wg_conv2d_transposed,                                                                    \
+      wg_conv2d_transposed(t, &image, wg_mat_reshape(t, wg_mat_block(a, 0, 0, 2, 2), 1, 4),    \
+                           wg_mat_reshape(t, wg_mat_block(b, 0, 0, 2, 2), 1, 4), NULL))
+
 #define STATISTICS(M, N)                                                                       \
     N(wg_mvn_logpdf, wg_mvn_logpdf(t, b, x, s))                                                \
     M(wg_covariance, wg_covariance(t, WG_MATERN_52, d, p, r, r))                               \
@@ -232,7 +256,8 @@ static const wg_krylov sharp = {1e-15, 0, 0};
     M(wg_distances_squared, wg_distances_squared(t, b, a))                                     \
     M(wg_data_covariance, wg_data_covariance(t, b, 1))
 
-static const wg_conv image = {1, 3, 3, 1, 2, 2, {1, 1}, {1, 1}, {0, 0}};
+static const wg_conv image = {1, 3, 3, 1, 2, 2, {1, 1}, {1, 1}, {0, 0}, 1};
+static const wg_pool window = {1, 3, 3, 2, 2, {1, 1}, {0, 0}};
 static const double middle[] = {0, 4, 0}, signs[] = {1, -1, 1};
 static double plain_sine(double at, const void *data) { return (void)data, sin(at); }
 static double plain_cosine(double at, const void *data) { return (void)data, cos(at); }
@@ -260,6 +285,7 @@ MULTIPLIED(M, N)
 SOLVED(M, N)
 SPECTRA(M, N)
 STATISTICS(M, N)
+BATCHED(M)
 
 #define SEVERAL(S)                                                                             \
     S(wg_qr, wg_mat u[2]; (void)wg_qr(t, a, &u[0], &u[1]); derived_matrix(to, u[0]);           \
@@ -289,6 +315,16 @@ STATISTICS(M, N)
                                         wg_mat_block(y, 0, 0, 2, 1), &u[0], &u[1]));           \
       derived_matrix(to, u[0]); derived_matrix(to, u[1]);)
 SEVERAL(S)
+
+#define BATCHED_SEVERAL(S)                                                                     \
+    S(wg_qr_batch, wg_mat u[2]; (void)wg_qr_batch(t, 2, PAIR, &u[0], &u[1]);                   \
+      derived_matrix(to, u[0]); derived_matrix(to, u[1]);)                                     \
+    S(wg_eigh_batch, wg_mat u[2]; (void)wg_eigh_batch(t, 2, SYMMETRIC_PAIR, &u[0], &u[1]);     \
+      derived_matrix(to, u[0]); derived_matrix(to, squares(t, u[1]));)                         \
+    S(wg_svd_batch, wg_mat u[3]; (void)wg_svd_batch(t, 2, PAIR, &u[0], &u[1], &u[2]);          \
+      derived_matrix(to, squares(t, u[0])); derived_matrix(to, u[1]);                          \
+      derived_matrix(to, squares(t, u[2]));)
+BATCHED_SEVERAL(S)
 
 #define SPARSE(S)                                                                              \
     S(wg_sparse_solve, const wg_csr c = full(t);                                               \
@@ -362,7 +398,8 @@ static wg_mat beyond(wg_tape *t, wg_mat x) {
 #define OP3 OP1
 #define OP4 OP1
 static const derived_case cases[] = {REDUCED(M, N) MOVED(M, N) MULTIPLIED(M, N) SOLVED(M, N)
-                                         SPECTRA(M, N) STATISTICS(M, N) SEVERAL(S)
+                                         SPECTRA(M, N) STATISTICS(M, N) BATCHED(M) SEVERAL(S)
+                                             BATCHED_SEVERAL(S)
 #include "ops/scalar/scalar.def"
 };
 static const derived_case sparse_cases[] = {SPARSE(S)};
@@ -438,8 +475,8 @@ static size_t declared(const char *header, size_t *missing) {
 static void every_operation_has_a_row_or_a_reason(void **state) {
     (void)state;
     static const char *const headers[] = {
-        "elementwise", "elementwise_ops", "reduce",     "data",   "products",
-        "solve",       "spectral",        "statistics", "sparse", "krylov"};
+        "elementwise", "elementwise_ops", "reduce", "data",   "products", "solve",
+        "spectral",    "statistics",      "sparse", "krylov", "batch"};
     size_t missing = 0;
     for (size_t i = 0; i < sizeof headers / sizeof *headers; i++)
         assert_true(declared(headers[i], &missing) >= 2);
