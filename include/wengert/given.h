@@ -85,7 +85,7 @@ WGI_API void wgi_terms_add(wg_terms *s, wg_real x, double partial);
  * Adjoint: as wg_let_given.
  * Cost:    half a record for each operand that is no constant, inline; one slot.
  * Errors:  as wg_let_given, the tape keeps the status from the operand on that was wrong; WG_EMODE: something was
- *          recorded, reset or rewound in between. */
+ *          recorded or reset in between, or rewound, which is found as for a variable (wg_tape_rewind). */
 WGI_FUNCTION wg_terms wg_terms_open(wg_tape *t) {
     wg_terms s;
     s.tape = t, s.slot = s.stamp = 0, s.half = 0;
