@@ -581,6 +581,29 @@ static void a_work_tape_that_was_freed_is_found(void **state) {
     }
 }
 
+/* So many are known of a recording; of others nobody would know whether they are there, and steps of somebody. */
+static void a_recording_has_sixteen_work_tapes_at_most(void **state) {
+    (void)state;
+    const double start[N] = {0.1, 0.2, 0.3, 0.4}, param[NP] = {1, 2, 3};
+    const wg_region region = {.record = swing};
+    wg_tape *other[17];
+    for (int round = 0; round < 2; round++) {
+        wg_mat y = wg_mat_input(tape, N, 1, start, N);
+        const wg_mat p = wg_mat_input(tape, NP, 1, param, NP);
+        for (int k = 0; k < 17; k++) {
+            if (round == 0) other[k] = wg_tape_new(NULL);
+            const wg_status s = wg_checkpoint(tape, other[k], 3, 1, &region, 2, y, p, &y);
+            assert_int_equal(s, k < 16 ? WG_OK : WG_EARG);
+            if (k == 15)
+                assert_int_equal(wg_checkpoint(tape, other[3], 3, 1, &region, 2, y, p, &y),
+                                 WG_OK);
+        }
+        assert_message(tape, "16 work tapes");
+        wg_tape_reset(tape);
+    }
+    for (int k = 0; k < 17; k++) wg_tape_free(other[k]);
+}
+
 /* A work tape is of the recording that works on it: after a reset of that, of another one. */
 static void a_work_tape_that_was_freed_is_found_by_its_next_recording(void **state) {
     (void)state;
@@ -606,6 +629,7 @@ static void a_work_tape_that_was_freed_is_found_by_its_next_recording(void **sta
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_work_tape_that_was_freed_is_found),
+        cmocka_unit_test(a_recording_has_sixteen_work_tapes_at_most),
         cmocka_unit_test(a_work_tape_that_was_freed_is_found_by_its_next_recording),
         cmocka_unit_test(the_gradient_is_that_of_the_whole_loop_whatever_is_stored),
         cmocka_unit_test(regions_are_evaluated_again_as_seldom_as_can_be),

@@ -222,10 +222,10 @@ enum { WG_REGION_ALWAYS = 1 };
  * In a function, and for second derivatives, all steps are written out, one after the other:
  *          regions by hand cannot be (WG_EMODE), nor those with WG_REGION_ALWAYS.
  * Cost:    one record; the tape keeps `stored` states and one more.
- * Errors:  (y is NaN, the tape keeps the status)  WG_ENULL, WG_ESHAPE, WG_EARG: work is t; what
- *          a region returned, or what was wrong with its recording; WG_EMODE: it communicates, and not by
- *          WG_REGION_ALWAYS. Of a sweep: WG_ESTALE: work was
- *          freed (found for the first 16 of a recording, each of one recording at a time). */
+ * Errors:  (y is NaN, the tape keeps the status)  WG_ENULL, WG_ESHAPE; WG_EARG: work is t, or the recording
+ *          has 16 others already; what a region returned, or what was wrong with its recording; WG_EMODE: it
+ *          communicates, and not by WG_REGION_ALWAYS. Of a sweep: WG_ESTALE: work was freed (found if it
+ *          works for one recording at a time). */
 WG_API wg_status wg_checkpoint(wg_tape *t, wg_tape *work, size_t steps, size_t regions,
                                const wg_region *region, size_t stored, wg_mat state,
                                wg_mat param, wg_mat *y);

@@ -297,6 +297,10 @@ wg_status wg_checkpoint(wg_tape *t, wg_tape *work, size_t steps, size_t regions,
     checkpoint k = {work, c, -1, NULL, steps, regions, 0, n, param.rows * param.cols, 0};
     for (size_t i = 0; i < regions; i++) k.reaches |= (region[i].flags & WG_REGION_ALWAYS) != 0;
     if (work != NULL) k.guest = wgi_guest(c, wgi_core_of(work));
+    if (work != NULL && wgi_core_of(work)->host == NULL)
+        return wgi_fail(c, WG_EARG,
+                        "wg_checkpoint: the recording has %d work tapes already: use one of them again",
+                        WGI_GUESTS);
     k.stored = wgi_checkpoints_stored(steps * regions, stored);
     if (regions != 0) {
         k.region = wg_tape_keep(t, regions * sizeof *region, region);
