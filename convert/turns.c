@@ -166,6 +166,16 @@ static bool put_updates(region *r) {
             }
         more = t->derivatives != before;
     }
+    for (size_t i = 0; i < t->n_carried; i++) { /* a sum goes on in each turn, and does not begin anew */
+        const carried *const x = t->at[i];
+        bool on = !x->sums || value[i] == NULL || same(value[i], x->value);
+        for (size_t k = 0; !on && end[i] != NO_VERTEX && k < c.at[end[i]].n; k++) {
+            const edge *const e = &c.at[end[i]].in[k];
+            const int outer = c.at[e->from].outer;
+            on = is_carried(outer) && t->at[-2 - outer] == x && e->unit == 1;
+        }
+        if (!on) return false;
+    }
     text assignments = {NULL, 0, 0};
     for (size_t i = 0; i < t->n_carried; i++) {
         const carried *const x = t->at[i];

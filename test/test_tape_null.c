@@ -431,6 +431,97 @@ static void parallel_loops_answer(void **state) {
     wg_parallel_free(p);
 }
 
+/* Calls of BLAS and LAPACK that give nothing, or info. */
+#define ARRAY(f, ...)                                                                          \
+    do {                                                                                       \
+        (try(#f), (void)f(tape, __VA_ARGS__));                                                 \
+        assert_int_equal(wg_tape_status(tape), WG_ENULL);                                      \
+        assert_says(#f);                                                                       \
+        assert_non_null(strstr(wg_tape_message(tape), "NULL"));                                \
+        wg_tape_reset(tape);                                                                   \
+        (void)f(NULL, __VA_ARGS__);                                                            \
+    } while (0)
+
+static void calls_on_arrays_answer(void **state) {
+    (void)state;
+    const wg_array none = {NULL, NULL};
+    wg_real x = wg_constant(2);
+    const wg_real two = x;
+    int pivot = 1;
+#define ONE wg_array_of_variables(&two)
+    ARRAY(wg_ddot, 1, none, 1, ONE, 1);
+    ARRAY(wg_ddot, 1, ONE, 1, none, 1);
+    ARRAY(wg_dnrm2, 1, none, 1);
+    ARRAY(wg_dasum, 1, none, 1);
+    ARRAY(wg_idamax, 1, none, 1);
+    ARRAY(wg_daxpy, 1, two, none, 1, &x, 1);
+    ARRAY(wg_daxpy, 1, two, ONE, 1, NULL, 1);
+    ARRAY(wg_dscal, 1, two, NULL, 1);
+    ARRAY(wg_dcopy, 1, none, 1, &x, 1);
+    ARRAY(wg_dcopy, 1, ONE, 1, NULL, 1);
+    ARRAY(wg_dswap, 1, NULL, 1, &x, 1);
+    ARRAY(wg_dswap, 1, &x, 1, NULL, 1);
+    ARRAY(wg_dgemv, 'C', 'N', 1, 1, two, none, 1, ONE, 1, two, &x, 1);
+    ARRAY(wg_dgemv, 'C', 'N', 1, 1, two, ONE, 1, none, 1, two, &x, 1);
+    ARRAY(wg_dgemv, 'C', 'N', 1, 1, two, ONE, 1, ONE, 1, two, NULL, 1);
+    ARRAY(wg_dsymv, 'C', 'L', 1, two, none, 1, ONE, 1, two, &x, 1);
+    ARRAY(wg_dger, 'C', 1, 1, two, none, 1, ONE, 1, &x, 1);
+    ARRAY(wg_dger, 'C', 1, 1, two, ONE, 1, ONE, 1, NULL, 1);
+    ARRAY(wg_dtrmv, 'C', 'L', 'N', 'N', 1, none, 1, &x, 1);
+    ARRAY(wg_dtrsv, 'C', 'L', 'N', 'N', 1, none, 1, &x, 1);
+    ARRAY(wg_dgemm, 'C', 'N', 'N', 1, 1, 1, two, ONE, 1, none, 1, two, &x, 1);
+    ARRAY(wg_dgemm, 'C', 'N', 'N', 1, 1, 1, two, ONE, 1, ONE, 1, two, NULL, 1);
+    ARRAY(wg_dsymm, 'C', 'L', 'L', 1, 1, two, none, 1, ONE, 1, two, &x, 1);
+    ARRAY(wg_dsyrk, 'C', 'L', 'N', 1, 1, two, none, 1, two, &x, 1);
+    ARRAY(wg_dtrmm, 'C', 'L', 'L', 'N', 'N', 1, 1, two, none, 1, &x, 1);
+    ARRAY(wg_dtrsm, 'C', 'L', 'L', 'N', 'N', 1, 1, two, ONE, 1, NULL, 1);
+    ARRAY(wg_dgetrf, 'C', 1, 1, NULL, 1, &pivot);
+    ARRAY(wg_dgetrf, 'C', 1, 1, &x, 1, NULL);
+    ARRAY(wg_dgetrs, 'C', 'N', 1, 1, none, 1, &pivot, &x, 1);
+    ARRAY(wg_dgetrs, 'C', 'N', 1, 1, ONE, 1, NULL, &x, 1);
+    ARRAY(wg_dgesv, 'C', 1, 1, &x, 1, NULL, &x, 1);
+    ARRAY(wg_dpotrf, 'C', 'L', 1, NULL, 1);
+    ARRAY(wg_dpotrs, 'C', 'L', 1, 1, none, 1, &x, 1);
+    ARRAY(wg_dposv, 'C', 'L', 1, 1, NULL, 1, &x, 1);
+    ARRAY(wg_dgels, 'C', 'N', 1, 1, 1, NULL, 1, &x, 1);
+    ARRAY(wg_dsyev, 'C', 'V', 'L', 1, NULL, 1, &x);
+}
+
+static void variables_that_are_given_their_partials_answer(void **state) {
+    (void)state;
+    const wg_real v = wg_input(tape, 1);
+    const double one = 1;
+    wg_terms s = wg_terms_open(NULL);
+    PASSIVE(wg_let_given, NULL, 1, 1, &v, &one);
+    PASSIVE(wgi_let_given, NULL, 1, 1, &v, &one, NULL, 0);
+    HAPPENS(wgi_terms_add, &s, v, 1);
+    PASSIVE(wg_terms_close, &s, 1);
+    LOSES(wg_let_given, tape, 1, 1, NULL, &one);
+    LOSES(wg_let_given, tape, 1, 1, &x, NULL);
+}
+
+static void drivers_of_strided_vectors_answer(void **state) {
+    (void)state;
+    double v[1] = {1}, h[1];
+    const wg_strided x = {v, 1}, none = {NULL, 1};
+    const wg_strided_result y = {h, 1}, nothing = {NULL, 1};
+    STATUS(WG_ENULL, wg_eval_strided, NULL, square, NULL, 1, x, 1, y);
+    STATUS(WG_ENULL, wg_eval_strided, tape, NULL, NULL, 1, x, 1, y);
+    STATUS(WG_ENULL, wg_eval_strided, tape, square, NULL, 1, none, 1, y);
+    STATUS(WG_ENULL, wg_gradient_strided, NULL, square, NULL, 1, x, NULL, y);
+    STATUS(WG_ENULL, wg_gradient_strided, tape, square, NULL, 1, none, NULL, y);
+    STATUS(WG_ENULL, wg_jacobian_strided, NULL, square, NULL, 1, x, 1, nothing, h, 1, 1);
+    STATUS(WG_ENULL, wg_jacobian_strided, tape, square, NULL, 1, none, 1, nothing, h, 1, 1);
+    STATUS(WG_ENULL, wg_jvp_strided, NULL, square, NULL, 1, x, x, 1, nothing, y);
+    STATUS(WG_ENULL, wg_jvp_strided, tape, square, NULL, 1, x, none, 1, nothing, y);
+    STATUS(WG_ENULL, wg_vjp_strided, NULL, square, NULL, 1, x, 1, x, nothing, y);
+    STATUS(WG_ENULL, wg_vjp_strided, tape, square, NULL, 1, x, 1, none, nothing, y);
+    STATUS(WG_ENULL, wg_hvp_strided, NULL, square, NULL, 1, x, x, NULL, nothing, y);
+    STATUS(WG_ENULL, wg_hvp_strided, tape, square, NULL, 1, x, none, NULL, nothing, y);
+    STATUS(WG_ENULL, wg_hessian_strided, NULL, square, NULL, 1, x, NULL, nothing, h, 1);
+    STATUS(WG_ENULL, wg_hessian_strided, tape, square, NULL, 1, none, NULL, nothing, h, 1);
+}
+
 static void every_function_of_the_headers_was_tried(void **state) {
     (void)state;
     assert_all_tried(__FILE__);
@@ -446,6 +537,9 @@ int main(void) {
         TEST(files_of_memory_that_are_null_are_answered),
         TEST(searches_answer),
         TEST(parallel_loops_answer),
+        TEST(calls_on_arrays_answer),
+        TEST(variables_that_are_given_their_partials_answer),
+        TEST(drivers_of_strided_vectors_answer),
         cmocka_unit_test(every_function_of_the_headers_was_tried), /* the last one */
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -13,7 +13,7 @@
  * Results: what LAPACK leaves in a matrix and has no meaning here is NaN afterwards.
  * Adjoint, cost: as of the operation named; a gather is 4 bytes an element.
  * Errors:  of the tape: those of the operation; WG_EARG: a flag; WG_ESHAPE: a leading dimension;
- *          WG_ENULL: no array; WG_ESINGULAR where LAPACK says info > 0. Results are NaN then. Calls of
+ *          WG_ENULL: no array; WG_ESINGULAR where LAPACK says info > 0. Results are NaN then, if the arguments say where they are. Calls of
  *          LAPACK give 0, or 1 after a failure of the tape. */
 #ifndef WENGERT_BLAS_H
 #define WENGERT_BLAS_H

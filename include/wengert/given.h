@@ -36,21 +36,27 @@ WGI_FUNCTION double wg_chain(double p, double q) {
 /* The most operands that are recorded inline; the limit of a tape leaves room for the first eight. */
 enum { WGI_GIVEN = 24, WGI_GIVEN_ROOM = 8 };
 
+#ifdef __cplusplus
+#define WGI_ADDRESS(p) reinterpret_cast<uintptr_t>(p)
+#else
+#define WGI_ADDRESS(p) ((uintptr_t)(p))
+#endif
 WGI_FUNCTION wg_real wgi_let_given_inline(wg_tape *t, double value, size_t n, const wg_real *x,
                                           const double *partial, const char *file, int line) {
     const wg_tape *const u = wgi_tape(t);
-    const uint64_t stamp = (uint64_t)u->stamp << 32;
-    uint64_t other = 0;
+    uint64_t stamp = u->stamp, other = 0;
+    stamp <<= 32;
     if (n == 0 || n > WGI_GIVEN) return wgi_let_given(t, value, n, x, partial, file, line);
     for (size_t i = 0; i < n; i++) other |= wgi_word(x[i].at) ^ stamp;
     const uintptr_t more =
         n > WGI_GIVEN_ROOM ? (n - WGI_GIVEN_ROOM + 1) / 2 * sizeof(wgi_record) : 0;
-    if (!(((uintptr_t)u->top + more < (uintptr_t)u->limit) & (other >> 32 == 0)))
+    if (!((WGI_ADDRESS(u->top) + more < WGI_ADDRESS(u->limit)) & (other >> 32 == 0)))
         return wgi_let_given(t, value, n, x, partial, file, line);
     {
         wgi_record *const r = t->top;
         const uint32_t out = t->slots;
-        const uint64_t to = (uint64_t)out << 32;
+        uint64_t to = out;
+        to <<= 32;
         WGI_AHEAD(r);
         t->slots = out + 1;
         for (size_t i = 0; i < n / 2; i++)
@@ -64,7 +70,7 @@ WGI_FUNCTION wg_real wgi_let_given_inline(wg_tape *t, double value, size_t n, co
 }
 /* Where n is known when it is compiled, the records are written where the call stands. */
 #define wg_let_given(t, value, n, x, partial)                                                  \
-    (__builtin_constant_p(n) && (size_t)(n)-1 < WGI_GIVEN                                      \
+    (__builtin_constant_p(n) && (n)-1u < WGI_GIVEN + 0u                                        \
          ? wgi_let_given_inline(t, value, n, x, partial, __FILE__, __LINE__)                   \
          : wgi_let_given(t, value, n, x, partial, __FILE__, __LINE__))
 
@@ -100,11 +106,13 @@ WGI_FUNCTION void wg_terms_add(wg_terms *s, wg_real x, double partial) {
     }
     {
         wgi_record *const r = t->top;
+        uint64_t to = s->slot;
+        to <<= 32;
         if (s->half) {
             r[-1].in1 = x.at.slot, r[-1].jac1 = partial;
         } else {
             WGI_AHEAD(r);
-            WGI_RECORDS(r, (uint64_t)s->slot << 32, wgi_word(x.at), 0, partial, 0.0);
+            WGI_RECORDS(r, to, wgi_word(x.at), 0, partial, 0.0);
             t->top = r + 1;
         }
         s->half ^= 1;

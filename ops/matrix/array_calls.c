@@ -56,9 +56,9 @@ void wg_dscal(wg_tape *t, int n, wg_real alpha, wg_real *x, int incx) {
 }
 
 void wg_dcopy(wg_tape *t, int n, wg_array x, int incx, wg_real *y, int incy) {
-    if (is_idle((call){t, "wg_dcopy"}, n) || y == NULL) return;
+    if (is_idle((call){t, "wg_dcopy"}, n)) return;
     const ptrdiff_t from = first_of((size_t)n, incx), to = first_of((size_t)n, incy);
-    if (x.variables == NULL && x.numbers == NULL) {
+    if (y == NULL || (x.variables == NULL && x.numbers == NULL)) {
         (void)wgi_fail(wgi_core_of(t), WG_ENULL, "wg_dcopy: an array is NULL");
         return;
     }

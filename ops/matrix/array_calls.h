@@ -50,14 +50,18 @@ static inline int row_major(call c, int order) {
                        c.name);
     return 0;
 }
-/* The strides of an m-by-n matrix with a leading dimension. */
+/* The strides of an m-by-n matrix with a leading dimension; 0 where that is none, so that nothing beside the first
+ * element is touched. */
 static inline strides lying(call c, int order, size_t m, size_t n, int ld) {
     const int rows = row_major(c, order);
     const size_t least = rows ? n : m;
-    if ((ld < 1 || (size_t)ld < least) && c.t != NULL)
-        (void)wgi_fail(wgi_core_of(c.t), WG_ESHAPE,
-                       "%s: the leading dimension is %d, of a %zux%zu matrix", c.name, ld, m,
-                       n);
+    if (ld < 1 || (size_t)ld < least) {
+        if (c.t != NULL)
+            (void)wgi_fail(wgi_core_of(c.t), WG_ESHAPE,
+                           "%s: the leading dimension is %d, of a %zux%zu matrix", c.name, ld,
+                           m, n);
+        return (strides){0, 0};
+    }
     return rows ? (strides){ld, 1} : (strides){1, ld};
 }
 static inline strides turned(strides s) { return (strides){s.across, s.down}; }

@@ -30,7 +30,7 @@ static void factor(call c, int order, size_t n, wg_real *a, int lda, int *pivot)
     size_t *const perm = sizes(c, n, &home);
     wg_mat lower = wg_mat_failed(n, n), upper = lower;
     if (pivot == NULL)
-        (void)wgi_fail(wgi_core_of(c.t), WG_ENULL, "%s: no array for pivots", c.name);
+        (void)wgi_fail(wgi_core_of(c.t), WG_ENULL, "%s: the array of pivots is NULL", c.name);
     if (perm != NULL &&
         wg_lu_factors(c.t, read_own(c, n, n, a, s, all_of_it), &lower, &upper, perm) == WG_OK) {
         size_t *const now = perm + n;
@@ -53,7 +53,7 @@ static void solve(call c, int order, int trans, size_t n, size_t nrhs, wg_array 
     const char turn = flag(trans);
     wgi_home home;
     size_t *const perm = sizes(c, n, &home);
-    if (pivot == NULL) (void)wgi_fail(wgi_core_of(c.t), WG_ENULL, "%s: no pivots", c.name);
+    if (pivot == NULL) (void)wgi_fail(wgi_core_of(c.t), WG_ENULL, "%s: the array of pivots is NULL", c.name);
     for (size_t i = 0; i < n && perm != NULL; i++) perm[i] = i;
     for (size_t i = 0; i < n && perm != NULL && pivot != NULL; i++) {
         if (pivot[i] < 1 || (size_t)pivot[i] > n) {

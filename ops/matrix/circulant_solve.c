@@ -246,7 +246,10 @@ static wg_status circulant_expand(wg_tape *t, const wg_block *b, const wg_real *
     for (size_t j = 0; j < n; j++)
         for (size_t i = 0; i < n; i++) a[i + j * n] = x[(i + n - j) % n];
     wgi_expand_copy(wgi_reals_operand(b, x, 1), y);
+    const size_t m = n * b->in[1].cols;
     wgi_expand_solve(t, wgi_reals_packed(a, n, n), is_turned(b), b->in[1].cols, y);
+    wgi_expand_spoil(t, wgi_expand_finite(t, n, x), m, y);
+    wgi_expand_spoil(t, wgi_expand_finite(t, m, wgi_reals_operand(b, x, 1).p), m, y);
     return WG_OK;
 }
 

@@ -207,6 +207,10 @@ static wg_status toeplitz_expand(wg_tape *t, const wg_block *b, const wg_real *x
     wgi_expand_copy(wgi_reals_operand(b, x, 2), y);
     wgi_expand_solve(t, wgi_reals_packed(a, n, n), ((const system_of *)b->params)->turned, k,
                      y);
+    const wg_real good[3] = {wgi_expand_finite(t, n, x),
+                             n != 0 ? wgi_expand_finite(t, n - 1, x + n + 1) : wg_constant(1),
+                             wgi_expand_finite(t, n * k, wgi_reals_operand(b, x, 2).p)};
+    for (size_t i = 0; i < 3; i++) wgi_expand_spoil(t, good[i], n * k, y);
     return WG_OK;
 }
 
