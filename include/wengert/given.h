@@ -46,7 +46,8 @@ WGI_FUNCTION wg_real wgi_let_given_inline(wg_tape *t, double value, size_t n, co
     const wg_tape *const u = wgi_tape(t);
     uint64_t stamp = u->stamp, other = 0;
     stamp <<= 32;
-    if (n == 0 || n > WGI_GIVEN) return wgi_let_given(t, value, n, x, partial, file, line);
+    if (n == 0 || n > WGI_GIVEN || x == WGI_NULL || partial == WGI_NULL)
+        return wgi_let_given(t, value, n, x, partial, file, line);
     for (size_t i = 0; i < n; i++) other |= wgi_word(x[i].at) ^ stamp;
     const uintptr_t more =
         n > WGI_GIVEN_ROOM ? (n - WGI_GIVEN_ROOM + 1) / 2 * sizeof(wgi_record) : 0;
