@@ -148,7 +148,7 @@ int main(int argc, char **argv) {
     if (argc == 1)
         for (unsigned k = 0; k < (SANITIZED ? 2 * PER : PROGRAMS); k += PER)
             all[n++] = (batch){.first = k, .n = PER};
-    for (int i = 1; i < argc; i++)
+    for (int i = 1; i < argc && n < PROGRAMS; i++)
         all[n++] = (batch){.first = (unsigned)strtoul(argv[i], NULL, 10), .n = 1};
     for (size_t i = 0; i < n; i++) {
         batch *const b = &all[i];
