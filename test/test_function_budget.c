@@ -437,6 +437,41 @@ static void a_variable_of_a_billion_entries_is_refused_untouched(void **state) {
     assert_int_equal(setrlimit(RLIMIT_DATA, &before), 0);
 }
 
+/* ---- operations that are written out: where memory ends in the middle, no matrix is singular ---- */
+
+static wg_status factors(wg_tape *t, size_t n, const wg_real *x, size_t m, wg_real *y,
+                         void *data) {
+    wg_mat q, r;
+    (void)n, (void)m, (void)data;
+    y[0] = wg_constant(NAN);
+    if (wg_qr(t, wg_mat_gather(t, 3, 9, x), &q, &r) == WG_OK) y[0] = wg_mat_sum(t, r);
+    return wg_tape_status(t);
+}
+
+static void statements_of_a_matrix_find_no_room(void **state) {
+    (void)state;
+    double x[27];
+    const wg_argument in = {"x", 27, 1, 0}, out = {"y", 1, 1, 0};
+    size_t failed = 0;
+    for (size_t i = 0; i < 27; i++) x[i] = sin((double)(i * i));
+    for (size_t call = 0, more = 1; more; call++) {
+        struct counted m = counted_start();
+        m.fail_at = call;
+        const wg_options options = {
+            .flags = WG_KEEP_CODE, .memory = counted_memory(&m), .reserve = 65536};
+        wg_tape *const t = wg_tape_new(&options);
+        wg_function *f = NULL;
+        if (t != NULL) {
+            const wg_status s = wg_function_record(t, factors, NULL, 1, &in, x, 1, &out, &f);
+            if (s != WG_OK) assert_int_equal(s, WG_ENOMEM), failed++;
+            wg_function_free(f);
+            wg_tape_free(t);
+        }
+        more = m.refused;
+    }
+    assert_true(failed > 0);
+}
+
 #define TEST(name) cmocka_unit_test(name)
 
 int main(void) {
@@ -456,6 +491,7 @@ int main(void) {
         TEST(functions_count_until_they_are_freed),
         TEST(what_is_made_in_a_buffer_outlives_it),
         TEST(a_variable_of_a_billion_entries_is_refused_untouched),
+        TEST(statements_of_a_matrix_find_no_room),
     };
     if (scratch_make(cache) != 0) return 1;
     const int failed = cmocka_run_group_tests(tests, NULL, NULL);

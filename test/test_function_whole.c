@@ -381,6 +381,42 @@ static void large_ranks_are_those_of_the_point(void **state) {
     wg_function_free(pinv);
 }
 
+/* ---- few controls of many states ---- */
+
+static wg_status of_one_control(wg_tape *t, size_t n, const wg_real *x, size_t m, wg_real *y,
+                                void *data) {
+    enum { STATES = 8 };
+    const wg_mat a = wg_mat_gather(t, STATES, STATES, x), one = wg_mat_identity(t, STATES);
+    const wg_mat b = wg_mat_gather(t, STATES, 1, x + STATES * STATES);
+    sums s = {t, wg_constant(0), 1};
+    (void)n, (void)m, (void)data;
+    add(&s, wg_riccati(t, wg_mat_sub(t, a, wg_mat_scale(t, 2, one)), b, one,
+                       wg_mat_identity(t, 1)));
+    y[0] = s.to;
+    return wg_tape_status(t);
+}
+
+static void one_control_of_many_states_has_derivatives(void **state) {
+    (void)state;
+    enum { ALL_STATES = 8 * 9 };
+    double at[ALL_STATES], v[ALL_STATES], y[2], g[2][ALL_STATES], h[2][ALL_STATES];
+    uint64_t seed = 41;
+    for (size_t i = 0; i < ALL_STATES; i++)
+        at[i] = walk_number(&seed), v[i] = walk_number(&seed);
+    wg_function *const f = recording_of(of_one_control, NULL, ALL_STATES, at);
+    wg_function *const slope = made(wg_function_gradient, f), *const hvp =
+                                                                  made(wg_function_hvp, f);
+    for (size_t i = 0; i < ALL_STATES; i++) at[i] = walk_number(&seed);
+    must(wg_hvp(tape, of_one_control, NULL, ALL_STATES, at, v, &y[1], g[1], h[1]));
+    evaluate(f, at, NULL, NULL, y);
+    near("riccati", 8, "the value", 1, y, y + 1);
+    evaluate(slope, at, NULL, NULL, g[0]);
+    near("riccati", 8, "the gradient", ALL_STATES, g[0], g[1]);
+    evaluate(hvp, at, v, NULL, h[0]);
+    near("riccati", 8, "H v", ALL_STATES, h[0], h[1]);
+    wg_function_free(f), wg_function_free(slope), wg_function_free(hvp);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(functions_are_the_tape_at_other_points),
@@ -391,6 +427,7 @@ int main(void) {
         cmocka_unit_test(points_and_threads_do_not_change_bits),
         cmocka_unit_test(large_operations_are_few_nodes),
         cmocka_unit_test(large_ranks_are_those_of_the_point),
+        cmocka_unit_test(one_control_of_many_states_has_derivatives),
     };
     return cmocka_run_group_tests(tests, open_tape, close_all);
 }

@@ -425,6 +425,26 @@ static void other_triangles_are_not_read(void **state) {
     wg_tape_free(other);
 }
 
+static void a_budget_is_said_by_name(void **state) {
+    (void)state;
+    int refused = 0, done = 0;
+    for (size_t bytes = 32768; bytes <= 262144; bytes += 4096) {
+        const wg_options options = {.flags = WG_KEEP_CODE, .budget = bytes};
+        wg_tape *const t = wg_tape_new(&options);
+        wg_real a[9], b[9];
+        int pivot[3];
+        if (t == NULL) continue;
+        for (int i = 0; i < 9; i++)
+            a[i] = wg_input(t, 1 + sin(5 * i)), b[i] = wg_input(t, 1 + i);
+        (void)wg_dgesv(t, 'R', 3, 3, a, 3, pivot, b, 3);
+        wg_dsyrk(t, 'R', 'L', 'N', 3, 3, wg_constant(1), WG_ARRAY(b), 3, wg_constant(1), a, 3);
+        if (wg_tape_status(t) == WG_OK) done++;
+        else assert_int_equal(wg_tape_status(t), WG_EBUDGET), refused++;
+        wg_tape_free(t);
+    }
+    assert_true(refused > 0 && done > 0);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(values_and_derivatives_are_those_of_the_calls),
@@ -432,6 +452,7 @@ int main(void) {
         cmocka_unit_test(the_largest_is_found_by_value),
         cmocka_unit_test(wrong_arguments_are_refused),
         cmocka_unit_test(other_triangles_are_not_read),
+        cmocka_unit_test(a_budget_is_said_by_name),
     };
     return cmocka_run_group_tests_name("ops_arrays", tests, NULL, NULL);
 }

@@ -251,6 +251,39 @@ static void functions_refuse_them_by_name(void **state) {
     wg_tape_free(t);
 }
 
+/* ---- little memory ---- */
+
+static wg_status sum_of_solution(wg_tape *t, size_t n, const wg_real *x, size_t m, wg_real *y,
+                                 void *data) {
+    const wg_mat g = wg_mat_gather(t, 3, 3, x), b = wg_mat_gather(t, 3, 1, x + 9);
+    (void)n, (void)m, (void)data;
+    const wg_mat z = wg_gmres(t, definite, NULL, 1, &g, wg_mat_sin(t, b), NULL);
+    y[0] = wg_mat_sum(t, wg_mat_sin(t, wg_cg(t, definite, NULL, 1, &g, z, NULL)));
+    return wg_tape_status(t);
+}
+
+/* Tangents of a pass of second order are computed on a tape beside, for which another gives up what it
+ * holds for nothing: never the records of that pass. */
+static void products_with_hessians_keep_a_budget(void **state) {
+    (void)state;
+    enum { N = 12 };
+    double x[N], v[N], wanted[N] = {0};
+    for (size_t i = 0; i < N; i++) x[i] = sin(1 + (double)i), v[i] = cos(3 * (double)i);
+    for (int limited = 0; limited < 2; limited++)
+        for (size_t pages = limited ? 10 : 1000; pages <= (limited ? 200 : 1000); pages++) {
+            const wg_options options = {.flags = WG_KEEP_CODE, .budget = pages * 4096};
+            wg_tape *const t = wg_tape_new(&options);
+            double hv[N];
+            if (t == NULL) continue;
+            const wg_status s =
+                wg_hvp(t, sum_of_solution, NULL, N, x, v, NULL, NULL, limited ? hv : wanted);
+            if (!limited) assert_int_equal(s, WG_OK);
+            else if (s == WG_OK) assert_memory_equal(hv, wanted, sizeof hv);
+            else assert_int_equal(s, WG_EBUDGET);
+            wg_tape_free(t);
+        }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(derivatives_of_all_orders_agree),
@@ -260,6 +293,7 @@ int main(void) {
         cmocka_unit_test(a_matrix_that_is_not_symmetric_is_found_out_by_a_sweep),
         cmocka_unit_test(parameters_and_right_sides_are_looked_at),
         cmocka_unit_test(functions_refuse_them_by_name),
+        cmocka_unit_test(products_with_hessians_keep_a_budget),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

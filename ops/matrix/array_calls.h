@@ -81,9 +81,11 @@ static inline wg_mat gathered(call c, size_t m, size_t n, const wg_real *x, stri
         return wg_mat_gather(c.t, m, n, x);
     wgi_home home;
     void *room = NULL;
-    if (m > SIZE_MAX / sizeof(wg_real) / n ||
-        wgi_home_obtain(core, m * n * sizeof(wg_real), &home, &room) != WG_OK) {
-        (void)wgi_fail(core, WG_ENOMEM, "%s: no memory for a %zux%zu matrix", c.name, m, n);
+    wg_status status = WG_ENOMEM;
+    if (m <= SIZE_MAX / sizeof(wg_real) / n)
+        status = wgi_home_obtain(core, m * n * sizeof(wg_real), &home, &room);
+    if (status != WG_OK) {
+        (void)wgi_fail(core, status, "%s: no memory for a %zux%zu matrix", c.name, m, n);
         return wg_mat_failed(m, n);
     }
     wg_real *const all = room;

@@ -12,9 +12,11 @@
 /* Two arrays of n sizes. NULL after a failure of the tape. */
 static size_t *sizes(call c, size_t n, wgi_home *home) {
     void *room = NULL;
-    if (n > SIZE_MAX / (2 * sizeof(size_t)) ||
-        wgi_home_obtain(wgi_core_of(c.t), 2 * n * sizeof(size_t), home, &room) != WG_OK)
-        (void)wgi_fail(wgi_core_of(c.t), WG_ENOMEM, "%s: no memory for %zu pivots", c.name, n);
+    wg_status s = WG_ENOMEM;
+    if (n <= SIZE_MAX / (2 * sizeof(size_t)))
+        s = wgi_home_obtain(wgi_core_of(c.t), 2 * n * sizeof(size_t), home, &room);
+    if (s != WG_OK)
+        (void)wgi_fail(wgi_core_of(c.t), s, "%s: no memory for %zu pivots", c.name, n);
     return room;
 }
 

@@ -143,7 +143,9 @@ static int give_up_idle(wgi_core *c, const wgi_region *busy) {
     }
     any |= give_up_lists(c, busy);
     any |= give_up_beside(c);
-    const int records = c->width != 0 ? 0 : c->current + 1;
+    /* forward tapes have none; a pass of second order takes the width of one for a while */
+    const int none = c->width != 0 && c->current == 0 && c->head.top == c->chunk[0].base;
+    const int records = none ? 0 : c->current + 1;
     for (; c->chunks > records && &c->chunk[c->chunks - 1].memory != busy; any = 1)
         wgi_region_free(c, &c->chunk[--c->chunks].memory);
     if (c->chunks == 0) {

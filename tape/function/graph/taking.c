@@ -375,6 +375,8 @@ static wg_status write_out(taking *r, const wgi_block *b, size_t operands, const
     }
     for (size_t e = 0; s == WG_OK && e < b->outs; e++) y[e] = wgi_nan();
     if (s == WG_OK) s = b->op->expand(t, &a.call, in, y);
+    /* what it returns of NaN that a failure has left is no news */
+    if (wg_tape_status(t) != WG_OK) s = wg_tape_status(t);
     if (s == WG_OK) s = wgi_check_handles(wgi_core_of(t), b->op->name, b->outs, y);
     if (s == WG_OK) s = wg_tape_status(t);
     if (s == WG_OK && wgi_core_of(t)->pauses != 0)

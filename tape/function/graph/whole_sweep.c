@@ -44,10 +44,10 @@ static double sample(size_t i, size_t j, size_t rows, size_t cols, size_t number
     return 0.02 / order / order * (1 + 0.5 * sin((double)(1 + 3 * i + 7 * j)));
 }
 
-static void fill(const wg_block_arg *a, size_t number) {
+static void fill(const wg_block_arg *a, size_t number, double sign) {
     for (size_t j = 0; j < a->cols; j++)
         for (size_t i = 0; i < a->rows; i++)
-            a->value[i + j * a->ld] = sample(i, j, a->rows, a->cols, number);
+            a->value[i + j * a->ld] = sign * sample(i, j, a->rows, a->cols, number);
 }
 
 static wg_status refuse(recorded *r, wg_status s, const char *why) {
@@ -75,12 +75,16 @@ static wg_status record(recorded *r, const double *number, const uint32_t *w) {
     double *const y = x + n;
     memcpy(x + n - op->row->numbers, number, op->row->numbers * sizeof *x);
     wgi_whole_call(op, x, y, r->arg, &r->call);
-    for (size_t i = 0; i < r->call.inputs; i++) fill(&r->call.in[i], i);
+    for (size_t i = 0; i < r->call.inputs; i++) fill(&r->call.in[i], i, 1);
     char *const saved = work + (64 - (uintptr_t)work % 64) % 64;
     wg_status s = op->row->op->shape(&r->call);
     r->call.saved = saved;
     r->call.work = saved + (r->call.saved_bytes + 63) / 64 * 64;
     if (s == WG_OK) s = op->row->op->value(&r->call);
+    if (s == WG_ESINGULAR) { /* Riccati equations have a solution where A is stable */
+        fill(&r->call.in[0], 0, -1);
+        s = op->row->op->value(&r->call);
+    }
     if (s != WG_OK) return refuse(r, s, r->call.why);
     s = wgi_tape_beside(c, &options, &r->t);
     if (s != WG_OK) return refuse(r, s, "no tape for it");
