@@ -70,6 +70,17 @@ static bool is_steady(const node *n) {
     return true;
 }
 
+/* Remembers names in an index whose numbers may be changed otherwise than by these. */
+static void note_shared(region *r, const node *n) {
+    if (n->kind == NODE_NAME && n->decl != NULL) {
+        const decl *const d = n->decl;
+        cell *const c = cell_of(r->w->a, r->w->v, d);
+        const bool own = d->owner != NULL && !d->is_static && (c == NULL || !c->addressed);
+        if (!own) push(&r->shared, (void *)d->name);
+    }
+    for (size_t i = 0; i < n->children; i++) note_shared(r, n->child[i]);
+}
+
 /* An index as a symbol and a number. */
 static bool split_index(region *r, const node *n, const char **symbol, long *offset) {
     n = bare(n);
@@ -91,6 +102,7 @@ static bool split_index(region *r, const node *n, const char **symbol, long *off
     }
     if (!is_steady(n)) return false;
     *symbol = write_number(r->w, n);
+    note_shared(r, n);
     return !r->failed;
 }
 
@@ -153,7 +165,7 @@ bool find_pointer(region *r, const node *n, address *p) {
         const binding *const b = bound(r, n->decl);
         if (b != NULL && b->pointer != NULL) {
             *p = *b->pointer;
-            return true;
+            return !p->gone;
         }
         p->array = n->type->kind == TYPE_ARRAY;
         if (r->frame->caller != NULL && n->decl->owner != NULL &&
@@ -379,9 +391,13 @@ void replace_place(region *r, const place *p) {
     else add_place(r, p);
 }
 
-void assign_place(region *r, place *p, number x) {
+void outdate_others(region *r, const place *p) {
     for (size_t i = 0; i < r->n; i++)
         if (!same(r->at[i].key, p->key) && may_overlap(&r->at[i], p)) r->at[i].stale = true;
+}
+
+void assign_place(region *r, place *p, number x) {
+    outdate_others(r, p);
     place *old = known_place(r, p->key);
     if (old == NULL) old = add_place(r, p);
     old->array = p->array;
@@ -399,13 +415,41 @@ static bool has_word(const char *s, const char *word) {
     return false;
 }
 
+/* Has it an index that is in memory? */
+static bool indexed_by_memory(const char *s) {
+    size_t depth = 0;
+    for (; s != NULL && *s; s++) {
+        if (depth != 0 && strchr("[.>*", *s) != NULL) return true;
+        depth += *s == '[', depth -= *s == ']';
+    }
+    return false;
+}
+
+static bool is_in_memory(const char *symbol) {
+    return symbol != NULL && strpbrk(symbol, "[.>*") != NULL;
+}
+
+static bool leads_elsewhere(const address *p, const char *word) {
+    if (word == NULL)
+        return is_in_memory(p->symbol) || indexed_by_memory(p->text) ||
+               indexed_by_memory(p->object);
+    return (p->symbol != NULL && has_word(p->symbol, word)) ||
+           (p->text != NULL && has_word(p->text, word)) ||
+           (p->object != NULL && has_word(p->object, word));
+}
+
 static void forget(region *r, const char *word) {
+    for (const frame *f = r->asks ? NULL : r->frame; f != NULL; f = f->caller)
+        for (size_t i = 0; i < f->bindings.n; i++) {
+            address *const p = ((binding *)f->bindings.at[i])->pointer;
+            if (p != NULL && leads_elsewhere(p, word)) p->gone = true;
+        }
     size_t k = 0;
     for (size_t i = 0; i < r->n; i++) {
         const place *const p = &r->at[i];
         const bool gone = word != NULL
                               ? !p->local && has_word(p->key, word)
-                              : p->symbol != NULL && strpbrk(p->symbol, "[.>*") != NULL;
+                              : is_in_memory(p->symbol) || indexed_by_memory(p->key);
         if (gone && p->dirty) r->failed = true;
         if (!gone) r->at[k++] = *p;
     }
@@ -413,7 +457,10 @@ static void forget(region *r, const char *word) {
 }
 void forget_word(region *r, const char *word) { forget(r, word); }
 /* Whole numbers in memory have changed, which may be a part of an index. */
-void forget_memory(region *r) { forget(r, NULL); }
+void forget_memory(region *r) {
+    forget(r, NULL);
+    for (size_t i = 0; i < r->shared.n; i++) forget(r, r->shared.at[i]);
+}
 
 /* ---- numbers in texts -------------------------------------------------------------------- */
 
@@ -424,7 +471,8 @@ const char *region_number(region *r, const node *n) {
         const binding *const b = bound(r, n->decl);
         if (b != NULL && b->name != NULL) return b->name;
         if (b != NULL) {
-            if (b->pointer->array) return fails(r).value; /* its address is no question */
+            /* its address is no question */
+            if (b->pointer->array || b->pointer->gone) return fails(r).value;
             if (b->pointer->text == NULL) {
                 if (b->pointer->object == NULL || *b->pointer->object == '@')
                     return fails(r).value;

@@ -210,7 +210,7 @@ static bool put_updates(region *r) {
 static bool varies(region *r, const struct turns *t, const place *p) {
     place one = *p;
     region alone = *r;
-    alone.at = &one, alone.n = 1, alone.failed = false, alone.frame = t->frame;
+    alone.at = &one, alone.n = 1, alone.failed = false, alone.frame = t->frame, alone.asks = true;
     one.dirty = false;
     r->w->v = t->frame->v;
     forget_assigned(&alone, t->n);
@@ -350,6 +350,14 @@ static void add_sum(region *r, const struct turns *t, int sum) {
     chain_edge(&r->level->chain, &r->x, sum, (edge){.from = here(r, x).vertex, .unit = 1});
 }
 
+/* Every turn writes to what is carried. False: two of these may be one place. */
+static bool outdate_by_turns(region *r, const struct turns *t) {
+    for (size_t i = 0; i < t->n_carried; i++) outdate_others(r, &t->at[i]->p);
+    for (size_t i = 0; i < t->n_carried; i++)
+        if (place_now(r, t->at[i]->p.key)->stale) return false;
+    return true;
+}
+
 bool run_turns(region *r, const node *n) {
     struct turns t = {.n = n,
                       .outer = r->turns,
@@ -404,8 +412,9 @@ bool run_turns(region *r, const node *n) {
             p.dirty = true, p.stale = false, p.order = 0;
             replace_place(r, &p);
         }
+        const bool apart = outdate_by_turns(r, &t);
         text head, body;
-        const bool good = one_turn(r, n, &head, &body, &cond) && places_stay(r, &t);
+        const bool good = apart && one_turn(r, n, &head, &body, &cond) && places_stay(r, &t);
         unsigned order = r->order;
         r->level = turn.outer, r->depth--, r->turns = t.outer;
         r->turns_before = turns_before, r->turns_n = turns_n, r->turns_began = began;
@@ -453,6 +462,7 @@ bool run_turns(region *r, const node *n) {
             replace_place(r, &p);
             r->vertices++;
         }
+        (void)outdate_by_turns(r, &t);
         r->order = order;
         forget_assigned(r, n);
         return !r->failed;
