@@ -185,9 +185,8 @@ static bool run_both(region *r, const node *cond, const node *yes, const node *n
     for (size_t k = 0; k < 2; k++)
         for (size_t i = 0; i < ways[k].n; i++) {
             const place *const p = &ways[k].at[i], *const old = place_in_way(at, count, p->key);
-            const bool changed =
-                p->dirty && (old == NULL || !is_same(&p->now, &old->now) || !old->dirty ||
-                             p->order != old->order);
+            const bool changed = p->dirty && (old == NULL || !is_same(&p->now, &old->now) ||
+                                              !old->dirty || p->order != old->order);
             bool known = false;
             for (size_t j = 0; j < keys.n; j++)
                 known |= same(((place *)keys.at[j])->key, p->key);

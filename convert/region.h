@@ -121,12 +121,18 @@ bool run_statement(region *r, const node *n);
 
 snapshot save_region(const region *r);
 void restore_region(region *r, const snapshot *s);
-/* What n assigns to is another number afterwards. */
-void forget_assigned(region *r, const node *n);
 bool is_declared_here(const region *r, const decl *d);
 bool declared_in(const node *n, const decl *d);
 
 chain copy_chain(const chain *c);
+
+/* ---- forget.c ---- */
+
+/* What n assigns to is another number afterwards. */
+void forget_assigned(region *r, const node *n);
+/* What was said of places whose names have this word in them is not true any more. */
+void forget_word(region *r, const char *word);
+void forget_memory(region *r);
 
 /* ---- turns.c ---- */
 
@@ -162,9 +168,6 @@ void assign_place(region *r, place *p, number x);
 void replace_place(region *r, const place *p);
 /* What may be the same memory as p, which was written to, by another name. */
 void outdate_others(region *r, const place *p);
-/* What was said of places whose names have this word in them is not true any more. */
-void forget_word(region *r, const char *word);
-void forget_memory(region *r);
 /* A vertex of a graph around as one of this. */
 number here(region *r, number x);
 

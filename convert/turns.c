@@ -210,7 +210,8 @@ static bool put_updates(region *r) {
 static bool varies(region *r, const struct turns *t, const place *p) {
     place one = *p;
     region alone = *r;
-    alone.at = &one, alone.n = 1, alone.failed = false, alone.frame = t->frame, alone.asks = true;
+    alone.at = &one, alone.n = 1, alone.failed = false, alone.frame = t->frame,
+    alone.asks = true;
     one.dirty = false;
     r->w->v = t->frame->v;
     forget_assigned(&alone, t->n);
