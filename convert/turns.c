@@ -166,6 +166,14 @@ static bool put_updates(region *r) {
             }
         more = t->derivatives != before;
     }
+    for (size_t i = 0; i < t->n_carried && !t->grown; i++) {
+        bool goes_on = !t->at[i]->sums; /* each turn adds to what the turn before has left */
+        for (size_t k = 0; end[i] != NO_VERTEX && k < c.at[end[i]].n; k++) {
+            const edge *const e = &c.at[end[i]].in[k];
+            goes_on |= c.at[e->from].outer == -2 - (int)i && e->unit == 1;
+        }
+        if (!goes_on) return false;
+    }
     text assignments = {NULL, 0, 0};
     for (size_t i = 0; i < t->n_carried; i++) {
         const carried *const x = t->at[i];
