@@ -403,6 +403,9 @@ bool run_turns(region *r, const node *n) {
             r->turns = t.outer;
             if (!good) return false;
         }
+        /* a leaf that the turn made in the graph around would be gone behind it */
+        for (size_t i = 0; i < r->n; i++)
+            if (!r->at[i].stale && r->at[i].now.value != NULL) (void)here(r, r->at[i].now);
         const text before = r->x.to;
         const snapshot entered = save_region(r);
         const place *const turns_before = r->turns_before;
