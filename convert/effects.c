@@ -64,6 +64,25 @@ bool is_plain_local(const routine *r, const node *n) {
 static void check_record(routine *r, const type *t, const node *e);
 static void name_literal(builder *b, const node *e);
 
+/* May a call change what an argument, or the address of a place, is computed of? Backwards that is not yet as it was. */
+static bool changed_by(const routine *r, const version *v, const node *n, bool address) {
+    if (n == NULL || v == NULL || n->kind == NODE_SIZEOF || r->instead[n->number] != NULL ||
+        is_plain_local(r, n))
+        return false;
+    const bool place = n->kind == NODE_NAME || n->kind == NODE_MEMBER ||
+                       n->kind == NODE_INDEX || (n->kind == NODE_UNARY && same(n->op, "*"));
+    if (place && !address && n->type != NULL && n->type->kind != TYPE_ARRAY &&
+        n->type->kind != TYPE_RECORD && cell_at(r, n) != NULL &&
+        version_changes(v, cell_at(r, n)))
+        return true;
+    const bool of_address = (n->kind == NODE_UNARY && same(n->op, "&")) ||
+                            (n->kind == NODE_MEMBER && !n->arrow) ||
+                            (n->kind == NODE_PAREN && address);
+    for (size_t i = n->kind == NODE_CALL; i < n->children; i++)
+        if (changed_by(r, v, n->child[i], of_address)) return true;
+    return false;
+}
+
 static void call_step(builder *b, const node *n, version *v) {
     routine *const r = b->r;
     list args = {NULL, 0, 0};
@@ -90,6 +109,12 @@ static void call_step(builder *b, const node *n, version *v) {
             step *const s = add_step(b, STEP_ASSIGN);
             s->to = t, s->e = e;
             g->name = t.name;
+        } else if ((p->type->kind == TYPE_WHOLE || p->type->kind == TYPE_POINTER) &&
+                   changed_by(r, r->v->called[n->number], e, false)) {
+            step *const s = add_step(b, STEP_ASSIGN);
+            s->to = new_name(r, p->type, p->type->kind == TYPE_POINTER ? c : NULL);
+            s->e = e;
+            g->name = s->to.name;
         }
         check_record(r, p->type, e);
         push(&args, g);

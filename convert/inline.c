@@ -175,13 +175,18 @@ static bool run_both(region *r, const node *cond, const node *yes, const node *n
     if (!run_way(r, no, expression, behind, at, count, &ways[1])) return false;
     if (behind != NULL && result != NULL && !(ways[0].returned && ways[1].returned))
         return false;
-    r->at = copied(at, count), r->n = r->room = count;
+    r->at = copied(at, count), r->n = r->room = 0;
+    for (size_t i = 0; i < count; i++) /* what a way has forgotten is not known behind it */
+        if (place_in_way(ways[0].at, ways[0].n, at[i].key) != NULL &&
+            place_in_way(ways[1].at, ways[1].n, at[i].key) != NULL)
+            r->at[r->n++] = at[i];
+    r->room = count;
     list keys = {NULL, 0, 0};
     for (size_t k = 0; k < 2; k++)
         for (size_t i = 0; i < ways[k].n; i++) {
             const place *const p = &ways[k].at[i], *const old = place_in_way(at, count, p->key);
-            const bool changed =
-                p->dirty && (old == NULL || !is_same(&p->now, &old->now) || !old->dirty);
+            const bool changed = p->dirty && (old == NULL || !is_same(&p->now, &old->now) ||
+                                              !old->dirty || p->order != old->order);
             bool known = false;
             for (size_t j = 0; j < keys.n; j++)
                 known |= same(((place *)keys.at[j])->key, p->key);
@@ -212,6 +217,7 @@ static bool run_both(region *r, const node *cond, const node *yes, const node *n
         }
         for (size_t k = 0; k < 2; k++) {
             const place *const p = place_in_way(ways[k].at, ways[k].n, m->p.key);
+            if (p != NULL && p->stale) return false;
             if (p != NULL && p->dirty) m->from[k] = p->now;
             else if (old != NULL) m->from[k] = old->now;
             else if (p != NULL && p->now.value != NULL && p->now.depth <= r->depth)

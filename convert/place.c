@@ -70,6 +70,17 @@ static bool is_steady(const node *n) {
     return true;
 }
 
+/* Remembers names in an index whose numbers may be changed otherwise than by these. */
+static void note_shared(region *r, const node *n) {
+    if (n->kind == NODE_NAME && n->decl != NULL) {
+        const decl *const d = n->decl;
+        cell *const c = cell_of(r->w->a, r->w->v, d);
+        const bool own = d->owner != NULL && !d->is_static && (c == NULL || !c->addressed);
+        if (!own) push(&r->shared, (void *)d->name);
+    }
+    for (size_t i = 0; i < n->children; i++) note_shared(r, n->child[i]);
+}
+
 /* An index as a symbol and a number. */
 static bool split_index(region *r, const node *n, const char **symbol, long *offset) {
     n = bare(n);
@@ -91,6 +102,7 @@ static bool split_index(region *r, const node *n, const char **symbol, long *off
     }
     if (!is_steady(n)) return false;
     *symbol = write_number(r->w, n);
+    note_shared(r, n);
     return !r->failed;
 }
 
@@ -153,7 +165,7 @@ bool find_pointer(region *r, const node *n, address *p) {
         const binding *const b = bound(r, n->decl);
         if (b != NULL && b->pointer != NULL) {
             *p = *b->pointer;
-            return true;
+            return !p->gone;
         }
         p->array = n->type->kind == TYPE_ARRAY;
         if (r->frame->caller != NULL && n->decl->owner != NULL &&
@@ -379,9 +391,13 @@ void replace_place(region *r, const place *p) {
     else add_place(r, p);
 }
 
-void assign_place(region *r, place *p, number x) {
+void outdate_others(region *r, const place *p) {
     for (size_t i = 0; i < r->n; i++)
         if (!same(r->at[i].key, p->key) && may_overlap(&r->at[i], p)) r->at[i].stale = true;
+}
+
+void assign_place(region *r, place *p, number x) {
+    outdate_others(r, p);
     place *old = known_place(r, p->key);
     if (old == NULL) old = add_place(r, p);
     old->array = p->array;
@@ -392,29 +408,6 @@ void assign_place(region *r, place *p, number x) {
     r->operands = 0;
 }
 
-static bool has_word(const char *s, const char *word) {
-    const tokens t = lex(s, strlen(s));
-    for (size_t i = 0; i < t.n; i++)
-        if (t.at[i].kind == TOKEN_WORD && token_is(s, &t.at[i], word)) return true;
-    return false;
-}
-
-static void forget(region *r, const char *word) {
-    size_t k = 0;
-    for (size_t i = 0; i < r->n; i++) {
-        const place *const p = &r->at[i];
-        const bool gone = word != NULL
-                              ? !p->local && has_word(p->key, word)
-                              : p->symbol != NULL && strpbrk(p->symbol, "[.>*") != NULL;
-        if (gone && p->dirty) r->failed = true;
-        if (!gone) r->at[k++] = *p;
-    }
-    r->n = k;
-}
-void forget_word(region *r, const char *word) { forget(r, word); }
-/* Whole numbers in memory have changed, which may be a part of an index. */
-void forget_memory(region *r) { forget(r, NULL); }
-
 /* ---- numbers in texts -------------------------------------------------------------------- */
 
 const char *region_number(region *r, const node *n) {
@@ -424,7 +417,8 @@ const char *region_number(region *r, const node *n) {
         const binding *const b = bound(r, n->decl);
         if (b != NULL && b->name != NULL) return b->name;
         if (b != NULL) {
-            if (b->pointer->array) return fails(r).value; /* its address is no question */
+            /* its address is no question */
+            if (b->pointer->array || b->pointer->gone) return fails(r).value;
             if (b->pointer->text == NULL) {
                 if (b->pointer->object == NULL || *b->pointer->object == '@')
                     return fails(r).value;

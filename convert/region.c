@@ -67,29 +67,6 @@ bool stands_as_it_is(const region *r, const node *n) {
     return true;
 }
 
-/* What was assigned to in n is another number now. */
-void forget_assigned(region *r, const node *n) {
-    if (n == NULL) return;
-    const bool assigns = n->kind == NODE_ASSIGN || (n->kind == NODE_UNARY && n->op != NULL &&
-                                                    (same(n->op, "++") || same(n->op, "--")));
-    if (assigns && !is_active(r->w, n->child[0])) {
-        const node *const to = bare(n->child[0]);
-        if (to->kind == NODE_NAME) {
-            const binding *const b = bound(r, to->decl);
-            if (b != NULL && b->constant) r->failed = true;
-            forget_word(r, b != NULL && b->name != NULL ? b->name : to->decl->name);
-            if (to->decl->owner == NULL || to->decl->is_static) forget_memory(r);
-        } else forget_memory(r);
-    }
-    if (n->kind == NODE_CALL) {
-        const node *const f = bare(n->child[0]);
-        const bool of_library = f->kind == NODE_NAME && f->decl->body == NULL &&
-                                known_function(f->decl->name, NULL)->kind != KNOWN_NOTHING;
-        if (!of_library) forget_memory(r);
-    }
-    for (size_t i = 0; i < n->children; i++) forget_assigned(r, n->child[i]);
-}
-
 static bool run_plain(region *r, const node *n) {
     if (!stands_as_it_is(r, n)) return false;
     const char *const s = write_statement(r->w, n);

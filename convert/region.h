@@ -47,6 +47,7 @@ typedef struct address {
     long offset;
     bool array;
     const decl *d; /* the local array that it leads into, by its name */
+    bool gone;     /* what it is written with is another number now */
 } address;
 
 /* A function that is run within the region; the first one is what is written. */
@@ -79,6 +80,8 @@ typedef struct region {
     unsigned frames, order;
     list declared;   /* decl: scalars that are variables, of the block */
     list own;        /* decl: arrays and structures that are of the region only */
+    list shared;     /* words in indices of what may be changed through memory, or elsewhere */
+    bool asks;       /* a copy, which is to change nothing but its places */
     bool failed;     /* what is looked at cannot be a part of it */
     size_t operands; /* of the statement so far, and records of those before, as statements */
     size_t records;
@@ -118,12 +121,18 @@ bool run_statement(region *r, const node *n);
 
 snapshot save_region(const region *r);
 void restore_region(region *r, const snapshot *s);
-/* What n assigns to is another number afterwards. */
-void forget_assigned(region *r, const node *n);
 bool is_declared_here(const region *r, const decl *d);
 bool declared_in(const node *n, const decl *d);
 
 chain copy_chain(const chain *c);
+
+/* ---- forget.c ---- */
+
+/* What n assigns to is another number afterwards. */
+void forget_assigned(region *r, const node *n);
+/* What was said of places whose names have this word in them is not true any more. */
+void forget_word(region *r, const char *word);
+void forget_memory(region *r);
 
 /* ---- turns.c ---- */
 
@@ -157,9 +166,8 @@ void region_perhaps(region *r, int by);
 number read_place(region *r, const place *p);
 void assign_place(region *r, place *p, number x);
 void replace_place(region *r, const place *p);
-/* What was said of places whose names have this word in them is not true any more. */
-void forget_word(region *r, const char *word);
-void forget_memory(region *r);
+/* What may be the same memory as p, which was written to, by another name. */
+void outdate_others(region *r, const place *p);
 /* A vertex of a graph around as one of this. */
 number here(region *r, number x);
 

@@ -166,15 +166,13 @@ static bool put_updates(region *r) {
             }
         more = t->derivatives != before;
     }
-    for (size_t i = 0; i < t->n_carried; i++) { /* a sum goes on in each turn, and does not begin anew */
-        const carried *const x = t->at[i];
-        bool on = !x->sums || value[i] == NULL || same(value[i], x->value);
-        for (size_t k = 0; !on && end[i] != NO_VERTEX && k < c.at[end[i]].n; k++) {
+    for (size_t i = 0; i < t->n_carried && !t->grown; i++) {
+        bool goes_on = !t->at[i]->sums; /* each turn adds to what the turn before has left */
+        for (size_t k = 0; end[i] != NO_VERTEX && k < c.at[end[i]].n; k++) {
             const edge *const e = &c.at[end[i]].in[k];
-            const int outer = c.at[e->from].outer;
-            on = is_carried(outer) && t->at[-2 - outer] == x && e->unit == 1;
+            goes_on |= c.at[e->from].outer == -2 - (int)i && e->unit == 1;
         }
-        if (!on) return false;
+        if (!goes_on) return false;
     }
     text assignments = {NULL, 0, 0};
     for (size_t i = 0; i < t->n_carried; i++) {
@@ -220,7 +218,8 @@ static bool put_updates(region *r) {
 static bool varies(region *r, const struct turns *t, const place *p) {
     place one = *p;
     region alone = *r;
-    alone.at = &one, alone.n = 1, alone.failed = false, alone.frame = t->frame;
+    alone.at = &one, alone.n = 1, alone.failed = false, alone.frame = t->frame,
+    alone.asks = true;
     one.dirty = false;
     r->w->v = t->frame->v;
     forget_assigned(&alone, t->n);
@@ -360,6 +359,14 @@ static void add_sum(region *r, const struct turns *t, int sum) {
     chain_edge(&r->level->chain, &r->x, sum, (edge){.from = here(r, x).vertex, .unit = 1});
 }
 
+/* Every turn writes to what is carried. False: two of these may be one place. */
+static bool outdate_by_turns(region *r, const struct turns *t) {
+    for (size_t i = 0; i < t->n_carried; i++) outdate_others(r, &t->at[i]->p);
+    for (size_t i = 0; i < t->n_carried; i++)
+        if (place_now(r, t->at[i]->p.key)->stale) return false;
+    return true;
+}
+
 bool run_turns(region *r, const node *n) {
     struct turns t = {.n = n,
                       .outer = r->turns,
@@ -396,6 +403,9 @@ bool run_turns(region *r, const node *n) {
             r->turns = t.outer;
             if (!good) return false;
         }
+        /* a leaf that the turn made in the graph around would be gone behind it */
+        for (size_t i = 0; i < r->n; i++)
+            if (!r->at[i].stale && r->at[i].now.value != NULL) (void)here(r, r->at[i].now);
         const text before = r->x.to;
         const snapshot entered = save_region(r);
         const place *const turns_before = r->turns_before;
@@ -414,8 +424,9 @@ bool run_turns(region *r, const node *n) {
             p.dirty = true, p.stale = false, p.order = 0;
             replace_place(r, &p);
         }
+        const bool apart = outdate_by_turns(r, &t);
         text head, body;
-        const bool good = one_turn(r, n, &head, &body, &cond) && places_stay(r, &t);
+        const bool good = apart && one_turn(r, n, &head, &body, &cond) && places_stay(r, &t);
         unsigned order = r->order;
         r->level = turn.outer, r->depth--, r->turns = t.outer;
         r->turns_before = turns_before, r->turns_n = turns_n, r->turns_began = began;
@@ -463,6 +474,7 @@ bool run_turns(region *r, const node *n) {
             replace_place(r, &p);
             r->vertices++;
         }
+        (void)outdate_by_turns(r, &t);
         r->order = order;
         forget_assigned(r, n);
         return !r->failed;
