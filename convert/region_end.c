@@ -186,11 +186,14 @@ bool run_exit(region *r, const node *n) {
             putf(&out, "%s%s;\n", r->x.indent, jump->kind == NODE_BREAK ? "break" : "continue");
     }
     const size_t records = r->records;
+    const char *const declared = /* what the way out has declared before itself */
+        r->before.n > before.n ? copy_text(r->before.s + before.n, r->before.n - before.n) : "";
     r->x.to = whole, r->before = before, r->x.indent = indent;
     r->level->chain = own;
     restore_region(r, &s);
     if (!good) return false;
     r->records = records;
+    put(&r->before, declared);
     putf(&r->x.to, "%sif (%s) {\n%s%s}\n", indent, cond, text_of(&out), indent);
     return true;
 }

@@ -178,6 +178,13 @@ static bool put_updates(region *r) {
     for (size_t i = 0; i < t->n_carried; i++) {
         const carried *const x = t->at[i];
         if (value[i] == NULL || same(value[i], x->value)) continue;
+        for (size_t k = 0; k < t->n_carried; k++)
+            if (same(value[i], t->at[k]->value)) { /* as it is before any is assigned to */
+                value[i] = chain_name(&r->x);
+                putf(&r->x.to, "%sconst double %s = %s;\n", r->x.indent, value[i],
+                     t->at[k]->value);
+                break;
+            }
         putf(&assignments, "%s%s = %s;\n", r->x.indent, x->value, value[i]);
         for (size_t k = 0; end[i] != NO_VERTEX && k < c.at[end[i]].n; k++) {
             const edge *const e = &c.at[end[i]].in[k];

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Numbers that begin anew in each turn of a loop, and add elements or are of a loop within it.
- * options: --function f --with-respect-to x[0:4] --of y[0:4]
+ * options: --function f --with-respect-to x[0:4] --of y[0:5]
  * inputs: 0.7 1.3 -0.6 0.9
- * outputs: 4
+ * outputs: 5
  * call: f(in, out);
  * arguments: .x = in
  */
@@ -38,6 +38,18 @@ static double three(const double *x, int n) {
     return s * w;
 }
 
+/* numbers that move on from one name to the next */
+static double moved_on(const double *x, int n) {
+    double a = x[0], b = x[1], c = 0;
+    for (int i = 0; i < n; i++) {
+        const double d = c;
+        c = b;
+        b = a;
+        a = d * x[3] + sin(a) * c;
+    }
+    return a * b + c;
+}
+
 void f(const double *x, double *y) {
     double w[2] = {x[1], x[2]};
     y[0] = last_of(x, 10);
@@ -48,4 +60,5 @@ void f(const double *x, double *y) {
     y[1] = w[1];
     y[2] = inner(x, 10);
     y[3] = three(x, 9);
+    y[4] = moved_on(x, 10);
 }
