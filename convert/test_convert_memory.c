@@ -51,7 +51,7 @@ static void every_allocation_that_fails_is_a_status_and_nothing_leaks(void **sta
     assert_in_range(k, 4 * 60 + 3, MOST_ALLOCATIONS - 1);
     assert_memory_equal(&y[0], &y[1], sizeof y[0]);
     assert_memory_equal(g[0], g[1], sizeof g[0]);
-    (void)dlclose(library);
+    close_library(library);
 }
 
 int main(void) {
