@@ -30,11 +30,11 @@ typedef struct wg_array {
 } wg_array;
 
 static inline wg_array wg_array_of_variables(const wg_real *x) {
-    const wg_array a = {x, NULL};
+    const wg_array a = {x, WGI_NULL};
     return a;
 }
 static inline wg_array wg_array_of_numbers(const double *x) {
-    const wg_array a = {NULL, x};
+    const wg_array a = {WGI_NULL, x};
     return a;
 }
 /* WG_ARRAY(p) - of a pointer to either, in C. */
