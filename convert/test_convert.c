@@ -155,7 +155,7 @@ static void *converted_by(const construct *c, const mode *how) {
         "%s -std=gnu11 -Wall -Wextra -Werror -fsyntax-only -I%s/include -Itest/convert -x c %s/%s_wg.h",
         compiler(), here, scratch, c->name);
     char library[NAME_BYTES], source[NAME_BYTES + 2], folder[SCRATCH_BYTES + 4];
-    print_into(library, sizeof library, "%s_converted", c->name);
+    print_into(library, sizeof library, "%s_%s", c->name, how->name);
     print_into(source, sizeof source, "%s.c", library);
     FILE *const to = open_file(source);
     fprintf(to, "#include \"%s_wg.c\"\n#include \"convert/test_called.h\"\n", c->name);
