@@ -14,7 +14,7 @@
 
 void f(const double *x, double *y) {
     const int two = 2, one = 1, four = 4, *const n = &two;
-    double alpha = x[0], zero = 0, size, c[4], b[4] = {x[4], x[5], x[6], x[7]}, a[4], w[2], work[64];
+    double alpha = x[0], zero = 0, size = 0, c[4], b[4] = {x[4], x[5], x[6], x[7]}, a[4], w[2], work[64];
     int info, ask = -1, length = 64;
     daxpy_(&four, &alpha, x + 4, &one, b, &one);
     y[0] = ddot_(n, b, &two, x, &one);

@@ -74,7 +74,8 @@ static double b29(int n, const double *x, double *y) {
     struct s_b29 u = t;
     u.in[1].p *= x[0];
     y[1] = g_b29(u) * g_b29(t);
-    t = t;
+    const struct s_b29 *const same = &t;
+    t = *same;
     t.b = 1;
     return g_b29(t);
 }

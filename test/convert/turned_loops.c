@@ -110,7 +110,7 @@ static double c48(int n, const double *x, double *y) {
     for (int i = lo; i <= hi; i++) s += s * x[i];
     for (int i = 0; i < n; i++) {
         s *= x[i];
-        i++;
+        i += 1;
     }
     for (int i = 0; i < n; i++) {
         for (int j = n - 1; j > i; j--) s += x[j] * x[i] * s;
