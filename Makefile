@@ -303,13 +303,13 @@ run: $(B)/examples/nist $(BENCHES) ## fit the NIST reference problems, then a sh
 	@$(B)/examples/nist
 	@$(foreach b,$(BENCHES),$(b) --small &&) true
 
-# Scripts take longest: those first, so that no processor waits for them at the end.
+# Scripts and the tests of the converter take longest: those first, so that no processor waits for them at the end.
 test: programs ## build and run every test; the last line counts them
 	$(absent)
 	@MAKE='$(MAKE_COMMAND)' CC='$(CC)' CXX='$(CXX)' CPPFLAGS='$(CPPFLAGS)' CFLAGS='$(CFLAGS)' LDFLAGS='$(LDFLAGS)' \
 	MATH_LIBS='$(MATH_LIBS)' MATH_CFLAGS='$(MATH_CFLAGS)' B='$(B)' GENERATED='$(GENERATED)' TEST_TIMEOUT='$(TEST_TIMEOUT)' TEST_JOBS='$(TEST_JOBS)' \
 	ADAPTERS='$(ADAPTER_NAMES)' \
-	    sh test/run $(SCRIPTS) $(TEST_PROGS) $(FUZZ_PROGS) $(EXAMPLE_TESTS) $(ADAPTER_PROGS) $(CONVERT_TESTS)
+	    sh test/run $(SCRIPTS) $(CONVERT_TESTS) $(TEST_PROGS) $(FUZZ_PROGS) $(EXAMPLE_TESTS) $(ADAPTER_PROGS)
 
 # The scripts that watch over the house itself.
 HOUSE := rooms includes adapters abi headers generated expands readme
