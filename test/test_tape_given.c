@@ -279,6 +279,30 @@ static void terms_do_not_mix_with_statements(void **state) {
     assert_int_equal(wg_tape_status(tape), WG_EMODE);
 }
 
+/* Some operands with a derivative and some without are no sum. */
+static void terms_are_recorded_all_or_none(void **state) {
+    (void)state;
+    for (int resumed = 0; resumed < 2; resumed++) {
+        const wg_real x = wg_input(tape, 2);
+        wg_terms s = wg_terms_open(tape);
+        if (resumed) assert_int_equal(wg_tape_pause(tape), WG_OK);
+        wg_terms_add(&s, x, 5);
+        assert_int_equal(resumed ? wg_tape_resume(tape) : wg_tape_pause(tape), WG_OK);
+        wg_terms_add(&s, x, 7);
+        assert_int_equal(wg_tape_status(tape), WG_EMODE);
+        assert_non_null(strstr(wg_tape_message(tape), "paused or resumed"));
+        wg_tape_reset(tape);
+    }
+    assert_int_equal(wg_tape_pause(tape), WG_OK);
+    wg_real x = wg_input(tape, 2);
+    wg_terms s = wg_terms_open(tape);
+    wg_terms_add(&s, x, 5);
+    const wg_real y = wg_terms_close(&s, 3);
+    assert_true(y.value == 3 && y.at.slot == 0);
+    assert_int_equal(wg_tape_resume(tape), WG_OK);
+    assert_int_equal(wg_tape_status(tape), WG_OK);
+}
+
 /* What was opened and never closed is a variable that nobody has. */
 static void terms_may_stay_open(void **state) {
     (void)state;
@@ -307,6 +331,7 @@ int main(void) {
         TEST(terms_have_tangents),
         TEST(terms_are_refused_as_statements_are),
         TEST(terms_do_not_mix_with_statements),
+        TEST(terms_are_recorded_all_or_none),
         TEST(terms_may_stay_open),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -82,6 +82,7 @@ typedef struct wg_terms {
     wg_tape *tape;
     uint32_t slot, stamp; /* its own, from the first operand on; 0: there is none yet */
     int half;             /* the last record has room for one more */
+    int paused;           /* an operand came while nothing was recorded */
 } wg_terms;
 
 WGI_API void wgi_terms_add(wg_terms *s, wg_real x, double partial);
@@ -91,11 +92,12 @@ WGI_API void wgi_terms_add(wg_terms *s, wg_real x, double partial);
  * between the first of them and close; what is never closed is a variable that nobody has.
  * Adjoint: as wg_let_given.
  * Cost:    half a record for each operand that is no constant, inline; one slot.
- * Errors:  as wg_let_given, the tape keeps the status from the operand on that was wrong; WG_EMODE: something was
- *          recorded or reset in between, or rewound, which is found as for a variable (wg_tape_rewind). */
+ * Errors:  as wg_let_given, the tape keeps the status from the operand on that was wrong; WG_EMODE: between operands
+ *          something was recorded, the tape was reset, paused or resumed, or rewound, which is found as for a
+ *          variable (wg_tape_rewind). */
 WGI_FUNCTION wg_terms wg_terms_open(wg_tape *t) {
     wg_terms s;
-    s.tape = t, s.slot = s.stamp = 0, s.half = 0;
+    s.tape = t, s.slot = s.stamp = 0, s.half = s.paused = 0;
     return s;
 }
 WGI_FUNCTION void wg_terms_add(wg_terms *s, wg_real x, double partial) {

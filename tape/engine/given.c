@@ -130,19 +130,24 @@ wg_real wg_let_given(wg_tape *t, double value, size_t n, const wg_real *x,
 
 static const char adding[] = "wg_terms_add";
 
-/* Is it still the last variable of the tape, if it is one at all? */
+/* Is it still the last variable of the tape, if it is one at all, and are all operands recorded or none? */
 static wg_status check_last(wgi_core *c, const wg_terms *s, const char *call) {
-    if (s->slot == 0 || (s->stamp == c->head.stamp && s->slot + 1 == c->head.slots)) return WG_OK;
+    const int pauses = c->pauses != 0 || c->passive;
+    if (pauses ? s->slot != 0 : s->paused)
+        return wgi_fail(c, WG_EMODE,
+                        "%s: recording was paused or resumed since the first operand", call);
+    if (s->slot == 0 || (s->stamp == c->head.stamp && s->slot + 1 == c->head.slots))
+        return WG_OK;
     return wgi_fail(c, WG_EMODE,
-                    "%s: something was recorded, reset or rewound since the first operand", call);
+                    "%s: something was recorded, reset or rewound since the first operand",
+                    call);
 }
 
 /* The slot that the first operand takes. */
 static wg_status take_slot(wgi_core *c) {
     const wg_status status = wgi_slots_need(c, adding, 1);
     if (status != WG_OK) return status;
-    if (c->width != 0)
-        memset(wgi_tangents_of(c, c->head.slots), 0, c->width * sizeof(double));
+    if (c->width != 0) memset(wgi_tangents_of(c, c->head.slots), 0, c->width * sizeof(double));
     return WG_OK;
 }
 
@@ -168,7 +173,8 @@ static void add_record(wgi_core *c, wg_terms *s, wg_real x, double partial) {
     }
     const wg_status status = wgi_records_need(c, 1);
     if (status != WG_OK) {
-        (void)wgi_fail(c, status, "%s: no room for the records of slot %u", adding, c->head.slots);
+        (void)wgi_fail(c, status, "%s: no room for the records of slot %u", adding,
+                       c->head.slots);
         return;
     }
     own_slot(c, s);
@@ -180,8 +186,12 @@ void wgi_terms_add(wg_terms *s, wg_real x, double partial) {
     if (s->tape == NULL) return;
     wgi_core *const c = wgi_core_of(s->tape);
     if (c->status != WG_OK || check_last(c, s, adding) != WG_OK || x.at.slot == 0 ||
-        check(c, x.value, 1, &x, &partial) != WG_OK || c->pauses != 0 || c->passive)
+        check(c, x.value, 1, &x, &partial) != WG_OK)
         return;
+    if (c->pauses != 0 || c->passive) {
+        s->paused = 1;
+        return;
+    }
     if (c->width == 0 && (c->flags & WG_KEEP_CODE) != 0) {
         (void)refuse_code(c);
         return;
@@ -202,8 +212,7 @@ wg_real wg_terms_close(wg_terms *s, double value) {
         (void)wgi_fail(c, WG_ENONFINITE, "%s: the value is %g", call, value);
         return wgi_nan();
     }
-    if ((c->flags & WG_KEEP_PLACES) != 0 &&
-        wgi_place_keep(c, call, s->slot, NULL, 0) != WG_OK)
+    if ((c->flags & WG_KEEP_PLACES) != 0 && wgi_place_keep(c, call, s->slot, NULL, 0) != WG_OK)
         return wgi_nan();
     const wg_real y = {value, {s->slot, s->stamp}};
     s->slot = 0, s->half = 0;
