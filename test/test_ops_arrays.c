@@ -393,6 +393,9 @@ static void wrong_arguments_are_refused(void **state) {
     REFUSED(WG_ESINGULAR, wg_dtrsv(t, 'C', 'L', 'N', 'N', 3, WG_ARRAY(x), 3, y, 1), y[0]);
     REFUSED(WG_ESINGULAR, wg_dpotrf(t, 'C', 'L', 3, y, 3), y[0]);
     REFUSED(WG_ESINGULAR, wg_dgesv(t, 'C', 3, 1, x, 3, pivot, y, 3), y[0]);
+    REFUSED(WG_ESINGULAR, (pivot[0] = wg_dgetrf(t, 'C', 3, 3, y, 3, pivot)), y[8]);
+    assert_non_null(strstr(wg_tape_message(t), "wg_dgetrf"));
+    assert_int_equal(pivot[0], 1);
     REFUSED(WG_EARG, wg_dpotrs(t, 'C', 'X', 3, 1, WG_ARRAY(x), 3, y, 3), y[0]);
     REFUSED(WG_EARG, wg_dgetrs(t, 'C', 'N', 3, 1, WG_ARRAY(x), 3, beyond, y, 3), y[0]);
     REFUSED(WG_EARG, wg_dgels(t, 'C', 'X', 3, 2, 1, x, 3, y, 3), y[0]);
