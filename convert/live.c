@@ -52,6 +52,10 @@ static bool leaves(const node *n) {
     return has_kind(n, NODE_BREAK) || has_kind(n, NODE_CONTINUE) || has_kind(n, NODE_RETURN);
 }
 
+static bool has_label(const node *n) {
+    return has_kind(n, NODE_CASE) || has_kind(n, NODE_DEFAULT);
+}
+
 static fate fate_of(const node *n, const decl *d) {
     if (n == NULL || !names_it(n, d)) {
         if (n != NULL && n->kind == NODE_DECLARE && list_has(&n->decls, d)) return OVERWRITTEN;
@@ -93,9 +97,17 @@ static fate fate_of(const node *n, const decl *d) {
         if (f != PASSES) return f;
         return then(fate_of(n->child[3], d), n->child[2], d) == READ ? READ : PASSES;
     }
-    case NODE_WHILE:
-    case NODE_DO:
     case NODE_SWITCH: {
+        const node *const body = n->child[n->children - 1];
+        if (body == NULL || body->kind != NODE_BLOCK || names_it(n->child[0], d)) return READ;
+        for (size_t i = 0; i < body->children; i++) { /* each may be the first that runs */
+            const node *const c = body->child[i];
+            if (fate_of(c, d) == READ || (names_it(c, d) && has_label(c))) return READ;
+        }
+        return PASSES;
+    }
+    case NODE_WHILE:
+    case NODE_DO: {
         fate worst = PASSES;
         for (size_t i = 0; i < n->children; i++)
             if (fate_of(n->child[i], d) == READ) worst = READ;
@@ -115,6 +127,13 @@ static bool is_loop(const node *n) {
     return n->kind == NODE_FOR || n->kind == NODE_WHILE || n->kind == NODE_DO;
 }
 
+/* Is it read where a loop goes round: once more from its head? */
+static bool read_in_next_turn(const node *n, const decl *d) {
+    for (size_t i = n->kind == NODE_FOR; i < n->children; i++)
+        if (fate_of(n->child[i], d) == READ) return true;
+    return false;
+}
+
 /* Behind n, which has run to its end; `seen`: loops that are gone round already. */
 static bool live_behind(const node *n, const decl *d, list *seen);
 
@@ -129,7 +148,7 @@ static bool live_by_jumps(const node *n, const decl *d, list *seen) {
             done_break = true;
         }
         if (!done_continue && is_loop(p)) {
-            if (fate_of(p, d) == READ || live_behind(p, d, seen)) return true;
+            if (read_in_next_turn(p, d) || live_behind(p, d, seen)) return true;
             done_continue = true;
         }
     }
@@ -155,12 +174,7 @@ static bool live_behind(const node *n, const decl *d, list *seen) {
     if (is_loop(p)) {
         if (list_has(seen, p)) return false;
         push(seen, (void *)p);
-        /* once more from its head, or on behind it */
-        for (size_t i = p->kind == NODE_FOR; i < p->children; i++) {
-            const fate f = fate_of(p->child[i], d);
-            if (f == READ) return true;
-        }
-        return live_behind(p, d, seen);
+        return read_in_next_turn(p, d) || live_behind(p, d, seen);
     }
     return live_behind(p, d, seen);
 }

@@ -109,7 +109,8 @@ static bool declare_number(region *r, const decl *d, bool outer) {
     putf(&r->x.to, "%s%s", r->x.indent, declared_as(d->type, b->name));
     if (d->init != NULL) putf(&r->x.to, " = %s", write_number(r->w, d->init));
     put(&r->x.to, ";\n");
-    if (!outer) push(&r->frame->bindings, b);
+    if (outer) forget_word(r, d->name); /* of another one, around */
+    else push(&r->frame->bindings, b);
     return !r->failed;
 }
 
@@ -143,8 +144,11 @@ static bool run_declaration(region *r, const node *n) {
         const char *const s = write_declaration(r->w, n);
         putf(&r->x.to, "%s%s%s\n", r->x.indent, s,
              s[0] != 0 && s[strlen(s) - 1] == ';' ? "" : ";");
-        for (size_t i = 0; i < n->decls.n && !r->failed; i++)
-            if (!name_pointer(r, n->decls.at[i])) return false;
+        for (size_t i = 0; i < n->decls.n && !r->failed; i++) {
+            const decl *const d = n->decls.at[i];
+            forget_word(r, d->name); /* of another one, around */
+            if (!name_pointer(r, d)) return false;
+        }
         return !r->failed;
     }
     for (size_t i = 0; i < n->decls.n; i++) {

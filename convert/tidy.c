@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* tidy.c - lines of a region that define or assign to a name of its own that is read nowhere are left out. */
+/* tidy.c - lines of a region that define or assign to a name of its own that is read nowhere are left out; of those
+ * that do more than to give a number, that is left. */
 #include <string.h>
+#include "convert/known.h"
 #include "convert/region.h"
 
 static bool is_own(const char *s, const token *t) {
@@ -13,8 +15,22 @@ typedef struct line {
     size_t first, last;
     const char *defines; /* NULL: none */
     size_t named;        /* the token that is it */
+    bool acts;           /* it does more than to give a number */
     bool gone;
 } line;
+
+/* Does it change something: a step, an assignment, or a call that may? */
+static bool acts(const char *s, const token *t, bool called) {
+    const char *const name = copy_text(s + t->begin, t->end - t->begin);
+    if (t->kind == TOKEN_SIGN) {
+        if (same(name, "++") || same(name, "--")) return true;
+        const bool compares =
+            same(name, "==") || same(name, "!=") || same(name, "<=") || same(name, ">=");
+        return name[strlen(name) - 1] == '=' && !compares;
+    }
+    if (t->kind != TOKEN_WORD || !called) return false;
+    return !starts_with(name, "wg") && known_function(name, NULL)->kind != KNOWN_OPERATION;
+}
 
 /* What a line of the forms "const double NAME = ..;", "NAME = ..;" is for. */
 static void find_name(const char *s, const tokens *t, line *l) {
@@ -26,8 +42,8 @@ static void find_name(const char *s, const tokens *t, line *l) {
     if (k + 1 >= l->last || !is_own(s, &t->at[k]) || s[t->at[k + 1].begin] != '=' ||
         t->at[k + 1].end - t->at[k + 1].begin != 1 || s[l->end - 1] != ';')
         return;
-    for (size_t i = k + 1; i < l->last; i++) /* what does more than to give a number stays */
-        if (token_is(s, &t->at[i], "++") || token_is(s, &t->at[i], "--")) return;
+    for (size_t i = k + 2; i < l->last; i++)
+        l->acts |= acts(s, &t->at[i], i + 1 < l->last && s[t->at[i + 1].begin] == '(');
     l->named = k;
     l->defines = copy_text(s + t->at[k].begin, t->at[k].end - t->at[k].begin);
 }
@@ -66,14 +82,24 @@ const char *tidied(const char *s) {
             line *const l = &all[i];
             const long *const uses = l->defines != NULL ? table_get(reads, l->defines) : NULL;
             if (l->gone || l->defines == NULL || (uses != NULL && *uses != 0)) continue;
-            l->gone = again = true;
+            l->gone = true;
+            if (l->acts) continue;
+            again = true;
             count(reads, s, &t, l, -1);
         }
     }
     text to = {NULL, 0, 0};
     for (size_t i = 0; i < n; i++) {
-        if (all[i].gone) continue;
-        put_n(&to, s + all[i].begin, all[i].end - all[i].begin);
+        const line *const l = &all[i];
+        if (l->gone && !l->acts) continue;
+        if (l->gone) { /* "..;" */
+            const size_t from = t.at[l->named + 2].begin;
+            put_n(&to, s + l->begin, t.at[l->first].begin - l->begin);
+            putf(&to, "(void)(%s);%s", copy_text(s + from, l->end - 1 - from),
+                 i + 1 < n ? "\n" : "");
+            continue;
+        }
+        put_n(&to, s + l->begin, l->end - l->begin);
         if (i + 1 < n) put(&to, "\n");
     }
     return text_of(&to);

@@ -72,8 +72,18 @@ void as_differences() {
     }
     COMPARE(std::expint(x), -1.2);
     COMPARE(std::beta(x, 2.75), -1.3);
-    for (unsigned m = 0; m < 4; m++)
-        compare("sph_legendre", [m](auto x) { return std::sph_legendre(3, m, x); }, 0.9);
+    for (unsigned m = 0; m < 5; m++)
+        for (const double at : {0.9, -0.4, 3.5}) // at angles of either side, too
+            compare("sph_legendre", [m](auto x) { return std::sph_legendre(3, m, x); }, at);
+}
+
+// Where the functions that it is defined by are beyond the range of numbers.
+void spherical_functions_of_large_orders() {
+    const double x = 1.4, at[2] = {std::sph_legendre(200, 150, x), std::sph_legendre(200, 151, x)};
+    const found y = derivatives([](auto a) { return std::sph_legendre(200, 150, a); }, x);
+    near("sph_legendre", x, y.value, at[0], 1e-12);
+    // dY/dx = m cot x Y + sqrt((l - m)(l + m + 1)) Y of the next order
+    near("sph_legendre'", x, y.first, 150 / std::tan(x) * at[0] + std::sqrt(50.0 * 351) * at[1], 1e-11);
 }
 
 // Where differences reach over the pole: dK/dk = E / (k k'^2) - K / k, dE/dk = (E - K) / k.
@@ -136,6 +146,7 @@ void functions_have_values_and_derivatives() {
 
 int main() {
     as_differences();
+    spherical_functions_of_large_orders();
     elliptic_integrals_next_to_their_pole();
     numbers_record_nothing();
     functions_have_values_and_derivatives();

@@ -393,6 +393,9 @@ static void wrong_arguments_are_refused(void **state) {
     REFUSED(WG_ESINGULAR, wg_dtrsv(t, 'C', 'L', 'N', 'N', 3, WG_ARRAY(x), 3, y, 1), y[0]);
     REFUSED(WG_ESINGULAR, wg_dpotrf(t, 'C', 'L', 3, y, 3), y[0]);
     REFUSED(WG_ESINGULAR, wg_dgesv(t, 'C', 3, 1, x, 3, pivot, y, 3), y[0]);
+    REFUSED(WG_ESINGULAR, (pivot[0] = wg_dgetrf(t, 'C', 3, 3, y, 3, pivot)), y[8]);
+    assert_non_null(strstr(wg_tape_message(t), "wg_dgetrf"));
+    assert_int_equal(pivot[0], 1);
     REFUSED(WG_EARG, wg_dpotrs(t, 'C', 'X', 3, 1, WG_ARRAY(x), 3, y, 3), y[0]);
     REFUSED(WG_EARG, wg_dgetrs(t, 'C', 'N', 3, 1, WG_ARRAY(x), 3, beyond, y, 3), y[0]);
     REFUSED(WG_EARG, wg_dgels(t, 'C', 'X', 3, 2, 1, x, 3, y, 3), y[0]);
@@ -403,6 +406,34 @@ static void wrong_arguments_are_refused(void **state) {
     assert_int_equal(wg_dpotrf(NULL, 'C', 'L', 3, x, 3), 1);
     assert_true(isnan(wg_value(wg_ddot(NULL, 3, WG_ARRAY(x), 1, WG_ARRAY(x), 1))));
     wg_tape_free(t);
+}
+
+/* How large an array is depends on the flag: what may stand behind it is of another tape here. */
+static void arrays_are_left_alone_where_a_flag_is_unknown(void **state) {
+    (void)state;
+    wg_tape *const t = wg_tape_new(NULL), *const other = wg_tape_new(NULL);
+    const wg_real one = wg_constant(1);
+    wg_real x[9], y[9];
+    for (int call = 0; call < 6; call++) {
+        const int own = call == 1 || call == 2 || call == 4 ? 3 : 1;
+        wg_tape_reset(t);
+        for (int i = 0; i < 9; i++) x[i] = wg_input(i < own ? t : other, 1), y[i] = one;
+        if (call == 0)
+            wg_dgemv(t, 'C', 'X', 1, 3, one, WG_ARRAY(x), 1, WG_ARRAY(x), 1, one, y, 1);
+        if (call == 1)
+            wg_dgemm(t, 'C', 'X', 'N', 3, 1, 1, one, WG_ARRAY(x), 3, WG_ARRAY(x), 1, one, y, 3);
+        if (call == 2)
+            wg_dgemm(t, 'R', 'N', 'X', 1, 3, 1, one, WG_ARRAY(x), 1, WG_ARRAY(x), 3, one, y, 3);
+        if (call == 3)
+            wg_dsymm(t, 'C', 'X', 'L', 1, 2, one, WG_ARRAY(x), 2, WG_ARRAY(y), 1, one, y, 1);
+        if (call == 4) wg_dsyrk(t, 'C', 'L', 'X', 3, 1, one, WG_ARRAY(x), 3, one, y, 3);
+        if (call == 5) wg_dtrsm(t, 'C', 'X', 'L', 'N', 'N', 1, 2, one, WG_ARRAY(x), 2, y, 1);
+        assert_int_equal(wg_tape_status(t), WG_EARG);
+        assert_true(isnan(wg_value(y[0])));
+        if (call == 0) assert_true(wg_value(y[1]) == 1 && wg_value(y[2]) == 1);
+    }
+    wg_tape_free(t);
+    wg_tape_free(other);
 }
 
 static void other_triangles_are_not_read(void **state) {
@@ -451,6 +482,7 @@ int main(void) {
         cmocka_unit_test(vectors_of_eigenvalues_are_those_of_the_matrix),
         cmocka_unit_test(the_largest_is_found_by_value),
         cmocka_unit_test(wrong_arguments_are_refused),
+        cmocka_unit_test(arrays_are_left_alone_where_a_flag_is_unknown),
         cmocka_unit_test(other_triangles_are_not_read),
         cmocka_unit_test(a_budget_is_said_by_name),
     };

@@ -5,7 +5,7 @@
  * Polynomials by their recurrences, beta by lgamma, complete elliptic integrals by twelve steps of the
  * arithmetic-geometric mean: statements like all others. Values are within some units in the last place of those
  * of double. Bessel functions and expint have the values of double and are one statement each, with two derivatives,
- * by the argument: the order is a number. At 0 derivatives of Bessel functions are NaN, but for order 0. What has no
+ * by the argument: the order is a number. At 0 derivatives of Bessel functions are NaN, but for the first of order 0. What has no
  * derivative here (riemann_zeta, incomplete elliptic integrals and those of the third kind) is refused by name.
  *
  * Source: DLMF 10.6, 10.25, 10.29, 10.47, 10.51 (Bessel), 14.10, 18.9 (polynomials), 19.8 (elliptic), 5.12 (beta). */
@@ -101,13 +101,21 @@ WGI_SPECIAL(legendre, unsigned l) {
     const active x = x_;
     return detail::associated(l, 0, x, 0);
 }
+/* By the recurrence of what is scaled already: P and the factor leave the range of numbers long before. */
 WGI_SPECIAL(sph_legendre, unsigned l, unsigned m) {
-    const active theta = x_;
-    double size = (2.0 * l + 1) / (4 * 3.14159265358979323846);
-    for (double k = l < m ? 1.0 : static_cast<double>(l - m) + 1; k <= static_cast<double>(l) + m; k++)
-        size /= k;
-    const active p = detail::associated(l, m, wg_cos(theta), wg_sin(theta));
-    return (m % 2 == 0 ? 1 : -1) * std::sqrt(size) * p;
+    const active theta = x_, x = wg_cos(theta), sine = wg_sin(theta);
+    if (m > l) return 0 * x;
+    const active s = wg_select_lt(sine, 0, -sine, sine); /* the root of 1 - x^2 */
+    const double order = m;
+    active before = 0 * x, p = std::sqrt((2 * order + 1) / (4 * 3.14159265358979323846)) + 0 * x;
+    for (unsigned j = 1; j <= m; j++) p *= -std::sqrt(1 - 0.5 / j) * s;
+    for (double k = order + 1; k <= l; k++) {
+        const double up = std::sqrt((2 * k - 1) * (2 * k + 1) / ((k - order) * (k + order)));
+        const double down = std::sqrt((k - 1 - order) * (k - 1 + order) / std::fabs((2 * k - 3) * (2 * k - 1)));
+        const active next = up * (x * p - down * before);
+        before = p, p = next;
+    }
+    return p;
 }
 WGI_SPECIAL(assoc_laguerre, unsigned n, unsigned m) {
     const active x = x_;

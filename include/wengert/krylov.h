@@ -30,8 +30,8 @@ typedef struct wg_krylov {
  *          only that one, takes a recording of the product and a sweep in the place of each product. Workspace
  *          of 3 n numbers, wg_gmres n (restart + 3) and restart^2.
  * Errors:  (x is NaN)  WG_ECONVERGE: the iterations are not enough, or rounding leaves more than the tolerance;
- *          WG_ESINGULAR: wg_cg has met a direction d with d'A d <= 0; WG_EARG: the product of 0 is not
- *          0, more than 14 parameters, a tolerance that is not in [0, 1), or, in a sweep of wg_cg, A is
+ *          WG_ESINGULAR: wg_cg has met a direction d with d'A d <= 0, wg_gmres a singular A; WG_EARG: the
+ *          product of 0 is not 0, more than 14 parameters, a tolerance that is not in [0, 1), or, in a sweep of wg_cg, A is
  *          not symmetric; WG_ENONFINITE: b or a product is not finite; WG_ENULL, WG_ESHAPE;
  *          what the product returned.   The same in sweeps.
  * Source:  Hestenes and Stiefel 1952; Saad and Schultz 1986. */

@@ -88,8 +88,10 @@ void wg_dgemv(wg_tape *t, int order, int trans, int m, int n, wg_real alpha, wg_
     const call c = {t, "wg_dgemv"};
     if (is_idle(c, m) || n <= 0) return;
     const size_t rows = (size_t)m, cols = (size_t)n;
-    const char turn = flag(trans);
-    const size_t out = turn == 'N' ? rows : cols, in = turn == 'N' ? cols : rows;
+    const size_t least = rows < cols ? rows : cols; /* of y, whatever the flag should be */
+    const char turn = flag_of(c, trans, "NT");
+    const size_t out = turn == 'N' ? rows : turn == 'T' ? cols : least;
+    const size_t in = turn == 'N' ? cols : rows;
     const wg_mat A = read_matrix(c, rows, cols, a, lying(c, order, rows, cols, lda), all_of_it);
     const wg_mat X = read_vector(c, in, x, incx);
     wg_mat r = scaled(c, alpha,
@@ -150,7 +152,7 @@ void wg_dgemm(wg_tape *t, int order, int ta, int tb, int m, int n, int k, wg_rea
               wg_array a, int lda, wg_array b, int ldb, wg_real beta, wg_real *c, int ldc) {
     const call g = {t, "wg_dgemm"};
     if (is_idle(g, m) || n <= 0) return;
-    const char fa = flag(ta), fb = flag(tb);
+    const char fa = flag_of(g, ta, "NT"), fb = flag_of(g, tb, "NT");
     const size_t rows = (size_t)m, cols = (size_t)n, inner = k > 0 ? (size_t)k : 0;
     const size_t am = fa == 'N' ? rows : inner, an = fa == 'N' ? inner : rows;
     const size_t bm = fb == 'N' ? inner : cols, bn = fb == 'N' ? cols : inner;
@@ -169,11 +171,12 @@ void wg_dsymm(wg_tape *t, int order, int side, int uplo, int m, int n, wg_real a
               wg_array a, int lda, wg_array b, int ldb, wg_real beta, wg_real *c, int ldc) {
     const call g = {t, "wg_dsymm"};
     if (is_idle(g, m) || n <= 0) return;
-    const size_t rows = (size_t)m, cols = (size_t)n, k = flag(side) == 'L' ? rows : cols;
+    const char where = flag_of(g, side, "LR");
+    const size_t rows = (size_t)m, cols = (size_t)n, k = where == 'L' ? rows : cols;
     const wg_mat A = read_symmetric(g, k, a, order, uplo, lda);
     const wg_mat B = read_matrix(g, rows, cols, b, lying(g, order, rows, cols, ldb), all_of_it);
     const strides s = lying(g, order, rows, cols, ldc);
-    wg_mat r = scaled(g, alpha, wg_symm(t, flag(side), 'L', number_of(alpha), A, B, 0, B));
+    wg_mat r = scaled(g, alpha, wg_symm(t, where, 'L', number_of(alpha), A, B, 0, B));
     if (!is_zero(beta)) r = plus(g, r, beta, read_own(g, rows, cols, c, s, all_of_it));
     put_matrix(r, rows, cols, c, s, all_of_it);
 }
@@ -183,7 +186,7 @@ void wg_dsyrk(wg_tape *t, int order, int uplo, int trans, int n, int k, wg_real 
     const call g = {t, "wg_dsyrk"};
     if (is_idle(g, n)) return;
     const size_t rows = (size_t)n, inner = k > 0 ? (size_t)k : 0;
-    const char turn = flag(trans);
+    const char turn = flag_of(g, trans, "NT");
     const size_t am = turn == 'N' ? rows : inner, an = turn == 'N' ? inner : rows;
     const part p = {flag(uplo), 0};
     const wg_mat A = read_matrix(g, am, an, a, lying(g, order, am, an, lda), all_of_it);
@@ -200,16 +203,16 @@ static void triangle_matrix(call c, int solves, int order, int side, int uplo, i
                             int diag, int m, int n, wg_real alpha, wg_array a, int lda,
                             wg_real *b, int ldb) {
     if (is_idle(c, m) || n <= 0) return;
-    const size_t rows = (size_t)m, cols = (size_t)n, k = flag(side) == 'L' ? rows : cols;
+    const char where = flag_of(c, side, "LR");
+    const size_t rows = (size_t)m, cols = (size_t)n, k = where == 'L' ? rows : cols;
     const part p = {flag(uplo), flag(diag) == 'U'};
     const strides s = lying(c, order, rows, cols, ldb);
     const wg_mat A = read_matrix(c, k, k, a, lying(c, order, k, k, lda), p);
     const wg_mat B = read_own(c, rows, cols, b, s, all_of_it);
     const double x = number_of(alpha);
     put_matrix(scaled(c, alpha,
-                      solves
-                          ? wg_trsm(c.t, flag(side), p.uplo, flag(trans), flag(diag), x, A, B)
-                          : wg_trmm(c.t, flag(side), p.uplo, flag(trans), flag(diag), x, A, B)),
+                      solves ? wg_trsm(c.t, where, p.uplo, flag(trans), flag(diag), x, A, B)
+                             : wg_trmm(c.t, where, p.uplo, flag(trans), flag(diag), x, A, B)),
                rows, cols, b, s, all_of_it);
 }
 void wg_dtrmm(wg_tape *t, int order, int side, int uplo, int trans, int diag, int m, int n,

@@ -40,6 +40,14 @@ static inline char flag(int f) {
     if (f >= 'a' && f <= 'z') f += 'A' - 'a';
     return f == 'C' ? 'T' : f > 0 && f < 128 ? (char)f : '?';
 }
+/* One of two letters that sizes of arrays depend on. With another one the tape fails, and none is read. */
+static inline char flag_of(call c, int f, const char *letters) {
+    const char of = flag(f);
+    if (of != letters[0] && of != letters[1])
+        (void)wgi_fail(wgi_core_of(c.t), WG_EARG, "%s: a flag is neither '%c' nor '%c'", c.name,
+                       letters[0], letters[1]);
+    return of;
+}
 static inline int is_constant(wg_real x) { return x.at.slot == 0; }
 static inline double number_of(wg_real x) { return is_constant(x) ? x.value : 1; }
 

@@ -43,6 +43,11 @@ static void factor(call c, int order, size_t n, wg_real *a, int lda, int *pivot)
             swap(&now[i], &now[k]);
             pivot[i] = (int)k + 1;
         }
+        for (size_t i = 0; i < n; i++)
+            if (wg_mat_at(upper, i, i).value == 0)
+                (void)wgi_fail(wgi_core_of(c.t), WG_ESINGULAR,
+                               "%s: pivot %zu of the matrix of order %zu is 0", c.name, i, n);
+        if (ended(c)) lower = upper = wg_mat_failed(n, n);
     }
     if (perm != NULL) wgi_home_release(&home, perm);
     put_matrix(upper, n, n, a, s, (part){'U', 0});
