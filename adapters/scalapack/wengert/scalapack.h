@@ -16,7 +16,7 @@
  * wg_mpi_reverse, or a sweep from a root on every rank. A sweep gives each rank the derivative, by its own inputs, of the
  * sum of what is seeded on all ranks; a number that all ranks are given is seeded on one of them.
  * Forward tapes, lanes and replays communicate as the recording has done. What sees one tape only is refused by name (WG_EMODE):
- * functions, patterns, second derivatives, preaccumulation, steps of wg_checkpoint.
+ * functions, patterns, second derivatives, preaccumulation, steps of wg_checkpoint without WG_REGION_ALWAYS.
  *
  * Errors, of all operations: WG_ENULL; WG_EARG: a flag, a block; WG_ESHAPE; WG_ENOMEM; WG_ECALLBACK: MPI; those of
  * wg_apply. They are kept by the tape, and results are NaN. Before each operation, and in each sweep at it, all ranks
