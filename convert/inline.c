@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* inline.c - what stands within a region and has statements of its own: branches, and calls of functions that
  * are short enough to be run in it. */
+#include <stdlib.h>
 #include <string.h>
 #include "convert/output.h"
 #include "convert/region.h"
@@ -293,6 +294,12 @@ bool assigns_to(const node *n, const decl *d) {
     return false;
 }
 
+/* Is a whole number known that any type of whole numbers has, but for _Bool? */
+static bool has_number(const type *t, const region *r, const node *e, long *is) {
+    if (t->kind != TYPE_WHOLE || !known_integer(r, e, is)) return false;
+    return *is == 0 || *is == 1 || (labs(*is) < 128 && strstr(t->spelling, "ool") == NULL);
+}
+
 /* What the parameter stands for in frame f, from the argument as it is in the frame of the call. */
 static bool bind(region *r, frame *f, const decl *p, const node *e) {
     cell *const c = f->v->of_decl[p->index];
@@ -318,8 +325,8 @@ static bool bind(region *r, frame *f, const decl *p, const node *e) {
         b->pointer = q;
     } else if (p->type->kind == TYPE_REAL || p->type->kind == TYPE_WHOLE) {
         if (!stands_as_it_is(r, e)) return false;
-        b->constant = known_integer(r, e, &b->is) && !assigns_to(f->v->function->body, p);
-        b->name = b->constant ? format("%ld", b->is) : chain_name(&r->x);
+        b->constant = has_number(p->type, r, e, &b->is) && !assigns_to(f->v->function->body, p);
+        b->name = b->constant ? known_text(p->type, b->is) : chain_name(&r->x);
         if (!b->constant)
             putf(&r->x.to, "%s%s = %s;\n", r->x.indent, declared_as(p->type, b->name),
                  write_number(r->w, e));

@@ -306,7 +306,7 @@ static bool run_unrolled(region *r, const node *n) {
     *b = (binding){.d = d, .constant = true, .is = i};
     push(&r->frame->bindings, b);
     for (; b->is < end; b->is++) {
-        b->name = format("%ld", b->is);
+        b->name = known_text(d->type, b->is);
         if (!run_statement(r, n->child[3]) || r->frame->returned) return false;
     }
     r->frame->bindings.n = bindings;
