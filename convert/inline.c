@@ -335,10 +335,29 @@ static bool bind(region *r, frame *f, const decl *p, const node *e) {
     return !r->failed;
 }
 
+/* Does n name something global that is another one among these parameters or local variables? */
+static bool is_hidden(const node *n, const list *by) {
+    if (n == NULL) return false;
+    const bool global = n->kind == NODE_NAME && n->decl != NULL && n->decl->owner == NULL;
+    for (size_t i = 0; global && i < by->n; i++)
+        if (same(((const decl *)by->at[i])->name, n->decl->name)) return true;
+    for (size_t i = 0; i < n->children; i++)
+        if (is_hidden(n->child[i], by)) return true;
+    for (size_t i = 0; i < n->decls.n; i++)
+        if (is_hidden(((const decl *)n->decls.at[i])->init, by)) return true;
+    return false;
+}
+static bool can_see(const region *r, const decl *callee) {
+    const frame *outer = r->frame;
+    while (outer->caller != NULL) outer = outer->caller;
+    const decl *const f = outer->v->function;
+    return !is_hidden(callee->body, &f->parameters) && !is_hidden(callee->body, &f->locals);
+}
+
 number call_inline(region *r, const node *n) {
     version *const v = r->w->v->called[n->number];
     if (v == NULL || v->function->body == NULL || v->function->nodes > MOST_NODES ||
-        n->children != v->function->parameters.n + 1)
+        n->children != v->function->parameters.n + 1 || !can_see(r, v->function))
         return fails(r);
     size_t deep = 0;
     for (const frame *f = r->frame; f != NULL; f = f->caller, deep++)
