@@ -330,6 +330,7 @@ static bool bind(region *r, frame *f, const decl *p, const node *e) {
         if (!b->constant)
             putf(&r->x.to, "%s%s = %s;\n", r->x.indent, declared_as(p->type, b->name),
                  write_number(r->w, e));
+        forget_assigned(r, e);
     } else return false;
     push(&f->bindings, b);
     return !r->failed;
