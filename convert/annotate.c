@@ -15,8 +15,9 @@ static const char *said_by(const char *s, const token *t) {
     size_t at = 2;
     while (at < n && strchr(" \t\n*!", c[at]) != NULL) at++;
     if (!starts_with(c + at, mark)) return NULL;
-    if (c[1] == '*') n -= 2;
-    return copy_text(c + at + strlen(mark), n - at - strlen(mark));
+    at += strlen(mark);
+    if (n >= at + 2 && same(c + n - 2, "*/")) n -= 2; /* it may not end */
+    return copy_text(c + at, n - at);
 }
 
 static const char *whole(const char *name) {
@@ -136,9 +137,10 @@ static void make_passive(analysis *a, decl *d) {
 
 static bool has_kind(const record *r, int kind) {
     for (size_t i = 0; i < r->fields.n; i++) {
-        const type *const t = leaf_type(((const decl *)r->fields.at[i])->type);
-        if ((int)t->kind == kind || (t->kind == TYPE_RECORD && has_kind(t->record, kind)))
-            return true;
+        const type *t = ((const decl *)r->fields.at[i])->type;
+        if ((int)leaf_type(t)->kind == kind) return true;
+        while (t->kind == TYPE_ARRAY) t = t->of;
+        if (t->kind == TYPE_RECORD && has_kind(t->record, kind)) return true;
     }
     return false;
 }

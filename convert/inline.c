@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* inline.c - what stands within a region and has statements of its own: branches, and calls of functions that
  * are short enough to be run in it. */
+#include <stdlib.h>
 #include <string.h>
 #include "convert/output.h"
 #include "convert/region.h"
@@ -293,6 +294,12 @@ bool assigns_to(const node *n, const decl *d) {
     return false;
 }
 
+/* Is a whole number known that any type of whole numbers has, but for _Bool? */
+static bool has_number(const type *t, const region *r, const node *e, long *is) {
+    if (t->kind != TYPE_WHOLE || !known_integer(r, e, is)) return false;
+    return *is == 0 || *is == 1 || (labs(*is) < 128 && strstr(t->spelling, "ool") == NULL);
+}
+
 /* What the parameter stands for in frame f, from the argument as it is in the frame of the call. */
 static bool bind(region *r, frame *f, const decl *p, const node *e) {
     cell *const c = f->v->of_decl[p->index];
@@ -318,20 +325,40 @@ static bool bind(region *r, frame *f, const decl *p, const node *e) {
         b->pointer = q;
     } else if (p->type->kind == TYPE_REAL || p->type->kind == TYPE_WHOLE) {
         if (!stands_as_it_is(r, e)) return false;
-        b->constant = known_integer(r, e, &b->is) && !assigns_to(f->v->function->body, p);
-        b->name = b->constant ? format("%ld", b->is) : chain_name(&r->x);
+        b->constant = has_number(p->type, r, e, &b->is) && !assigns_to(f->v->function->body, p);
+        b->name = b->constant ? known_text(p->type, b->is) : chain_name(&r->x);
         if (!b->constant)
             putf(&r->x.to, "%s%s = %s;\n", r->x.indent, declared_as(p->type, b->name),
                  write_number(r->w, e));
+        forget_assigned(r, e);
     } else return false;
     push(&f->bindings, b);
     return !r->failed;
 }
 
+/* Does n name something global that is another one among these parameters or local variables? */
+static bool is_hidden(const node *n, const list *by) {
+    if (n == NULL) return false;
+    const bool global = n->kind == NODE_NAME && n->decl != NULL && n->decl->owner == NULL;
+    for (size_t i = 0; global && i < by->n; i++)
+        if (same(((const decl *)by->at[i])->name, n->decl->name)) return true;
+    for (size_t i = 0; i < n->children; i++)
+        if (is_hidden(n->child[i], by)) return true;
+    for (size_t i = 0; i < n->decls.n; i++)
+        if (is_hidden(((const decl *)n->decls.at[i])->init, by)) return true;
+    return false;
+}
+static bool can_see(const region *r, const decl *callee) {
+    const frame *outer = r->frame;
+    while (outer->caller != NULL) outer = outer->caller;
+    const decl *const f = outer->v->function;
+    return !is_hidden(callee->body, &f->parameters) && !is_hidden(callee->body, &f->locals);
+}
+
 number call_inline(region *r, const node *n) {
     version *const v = r->w->v->called[n->number];
     if (v == NULL || v->function->body == NULL || v->function->nodes > MOST_NODES ||
-        n->children != v->function->parameters.n + 1)
+        n->children != v->function->parameters.n + 1 || !can_see(r, v->function))
         return fails(r);
     size_t deep = 0;
     for (const frame *f = r->frame; f != NULL; f = f->caller, deep++)

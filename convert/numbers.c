@@ -35,8 +35,10 @@ static number plain_number(region *r, const node *n) {
     }
     if (!stands_as_it_is(r, e) || assigns_something(e)) return fails(r);
     const char *const s = write_number(r->w, n);
-    return constant(
-        named(r, e->kind == NODE_BINARY && same(e->op, ",") ? format("(%s)", s) : s));
+    const number x =
+        constant(named(r, e->kind == NODE_BINARY && same(e->op, ",") ? format("(%s)", s) : s));
+    forget_assigned(r, e);
+    return x;
 }
 
 /* Names of partials, and edges to what is a variable among the operands. */

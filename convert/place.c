@@ -59,6 +59,11 @@ bool known_integer(const region *r, const node *n, long *is) {
     return *is > -100000000 && *is < 100000000;
 }
 
+const char *known_text(const type *t, long is) {
+    const char *const name = t->spelling + (starts_with(t->spelling, "const ") ? 6 : 0);
+    return same(name, "int") && is >= 0 ? format("%ld", is) : format("((%s)%ld)", name, is);
+}
+
 /* Names and numbers of an expression whose value is the same each time. */
 static bool is_steady(const node *n) {
     if (n->by_macro || n->kind == NODE_CALL || n->kind == NODE_ASSIGN ||

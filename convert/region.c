@@ -32,8 +32,42 @@ static bool is_literal(const node *n) {
     return true;
 }
 
+/* May it change what an index is made of? */
+static bool changes(const node *n) {
+    if (n == NULL) return false;
+    if (n->kind == NODE_ASSIGN || n->kind == NODE_CALL ||
+        (n->kind == NODE_UNARY && (same(n->op, "++") || same(n->op, "--"))))
+        return true;
+    for (size_t i = 0; i < n->children; i++)
+        if (changes(n->child[i])) return true;
+    return false;
+}
+static bool has_variable(const region *r, const node *n) {
+    if (n == NULL) return false;
+    if (is_active(r->w, n)) return true;
+    for (size_t i = 0; i < n->children; i++)
+        if (has_variable(r, n->child[i])) return true;
+    return false;
+}
+/* What is read behind a change within an expression would be read before it. */
+static bool reads_behind(const region *r, const node *n) {
+    const bool in_order = n->kind == NODE_CHOICE ||
+                          (n->kind == NODE_BINARY &&
+                           (same(n->op, "&&") || same(n->op, "||") || same(n->op, ",")));
+    for (size_t i = 1; in_order && i < n->children; i++)
+        if (changes(n->child[0]) && has_variable(r, n->child[i])) return true;
+    bool changed = false;
+    for (size_t i = 0; i < n->decls.n; i++) {
+        const node *const e = ((const decl *)n->decls.at[i])->init;
+        if (changed && has_variable(r, e)) return true;
+        changed |= changes(e);
+    }
+    return false;
+}
+
 bool stands_as_it_is(const region *r, const node *n) {
     if (n == NULL) return true;
+    if (reads_behind(r, n)) return false;
     if (n->by_macro && (is_literal(n) || *macro_number(n) != 0)) return true;
     if (n->by_macro || n->kind == NODE_STATEMENTS || n->kind == NODE_OPAQUE ||
         n->kind == NODE_OTHER)
@@ -106,9 +140,10 @@ static bool declare_number(region *r, const decl *d, bool outer) {
     if (!plain || (d->init != NULL && !stands_as_it_is(r, d->init))) return false;
     binding *const b = arena_get(sizeof *b);
     *b = (binding){.d = d, .name = outer ? d->name : chain_name(&r->x)};
-    putf(&r->x.to, "%s%s", r->x.indent, declared_as(d->type, b->name));
-    if (d->init != NULL) putf(&r->x.to, " = %s", write_number(r->w, d->init));
-    put(&r->x.to, ";\n");
+    const char *const init =
+        d->init != NULL ? format(" = %s", write_number(r->w, d->init)) : "";
+    putf(&r->x.to, "%s%s%s;\n", r->x.indent, declared_as(d->type, b->name), init);
+    forget_assigned(r, d->init);
     if (outer) forget_word(r, d->name); /* of another one, around */
     else push(&r->frame->bindings, b);
     return !r->failed;
@@ -146,6 +181,7 @@ static bool run_declaration(region *r, const node *n) {
              s[0] != 0 && s[strlen(s) - 1] == ';' ? "" : ";");
         for (size_t i = 0; i < n->decls.n && !r->failed; i++) {
             const decl *const d = n->decls.at[i];
+            forget_assigned(r, d->init);
             forget_word(r, d->name); /* of another one, around */
             if (!name_pointer(r, d)) return false;
         }
@@ -306,7 +342,7 @@ static bool run_unrolled(region *r, const node *n) {
     *b = (binding){.d = d, .constant = true, .is = i};
     push(&r->frame->bindings, b);
     for (; b->is < end; b->is++) {
-        b->name = format("%ld", b->is);
+        b->name = known_text(d->type, b->is);
         if (!run_statement(r, n->child[3]) || r->frame->returned) return false;
     }
     r->frame->bindings.n = bindings;

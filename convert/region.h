@@ -158,6 +158,8 @@ bool find_pointer(region *r, const node *n, address *p);
 /* The digits that a macro without arguments stands for; "": it is not known. */
 const char *macro_number(const node *n);
 bool known_integer(const region *r, const node *n, long *is);
+/* The text of such a number, of its type: 3; ((unsigned int)3). */
+const char *known_text(const type *t, long is);
 binding *bound(const region *r, const decl *d);
 /* What a node is as a number in the text of the region; NULL: as it stands. */
 const char *region_number(region *r, const node *n);

@@ -29,7 +29,8 @@ static bool acts(const char *s, const token *t, bool called) {
         return name[strlen(name) - 1] == '=' && !compares;
     }
     if (t->kind != TOKEN_WORD || !called) return false;
-    return !starts_with(name, "wg") && known_function(name, NULL)->kind != KNOWN_OPERATION;
+    return !starts_with(name, "wg_") && !starts_with(name, "wgi_") &&
+           known_function(name, NULL)->kind != KNOWN_OPERATION;
 }
 
 /* What a line of the forms "const double NAME = ..;", "NAME = ..;" is for. */
