@@ -63,6 +63,7 @@ static void compiling_answers(void **state) {
     made = poison();
     DRIVEN(wg_function_compile_point, tape, NULL, NULL, &made, &compiled);
     assert_null(made);
+    HAPPENS(wg_function_point, NULL);
     assert_null(wg_function_point(NULL));
     assert_null(wg_function_point(plain));
     wg_function_free(plain);
