@@ -194,8 +194,8 @@ ADAPTERS := \
     lbfgs:lbfgs.h:liblbfgs-dev:liblbfgs:-llbfgs \
     sundials:sundials/sundials_nvector.h,sunlinsol/sunlinsol_klu.h:libsundials-dev,libsuitesparse-dev:-:-lsundials_generic:$(subst $(space),$(comma),$(addprefix -lsundials_,cvodes idas arkode kinsol nvecserial sunmatrixdense sunmatrixband sunmatrixsparse sunlinsoldense sunlinsolband sunlinsolklu sunlinsolspgmr)):-isystem/usr/include/suitesparse \
     $(if $(filter mpich,$(MPI)),,petsc:petscdmda.h$(comma)petscsnes.h$(comma)petscts.h$(comma)petsctao.h:libpetsc-real-dev:PETSc$(comma)mpi-c:-lpetsc_real$(comma)-lmpi) \
-    mpi:mpi.h:$(MPI_DEBIAN):$(MPI_PACKAGE):$(MPI_LIB) \
-    scalapack:mpi.h:libscalapack-$(MPI)-dev:$(MPI_PACKAGE):-lscalapack-$(MPI),$(MPI_LIB):-:-Iadapters/mpi
+    mpi:mpi.h:$(MPI_DEBIAN):$(MPI_PACKAGE):$(MPI_LIB):-:-Iadapters/ranks \
+    scalapack:mpi.h:libscalapack-$(MPI)-dev:$(MPI_PACKAGE):-lscalapack-$(MPI),$(MPI_LIB):-:-Iadapters/mpi,-Iadapters/ranks
 
 # Adapters that the tests and examples of another one use, too.
 ALSO_scalapack := mpi
