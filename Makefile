@@ -397,7 +397,7 @@ test_level = $(if $(filter $(TEST_LEVEL_NOT:%=$(B)/test/%.o),$@),,$(TEST_LEVEL))
 $(B)/test/%.o: MORE_CFLAGS = $(test_level)
 $(B)/ops/%.o $(B)/tape/%.o: MORE_CPPFLAGS = $(MATH_CFLAGS)
 # Loops over arrays that gcc vectorises at this level only.
-$(addprefix $(B)/ops/,matrix/convolution_maps.o matrix/dense.o matrix/statistics.o matrix/softmax.o scalar/copy.o): MORE_CFLAGS = $(patsubst -O2,-O3,$(filter -O2,$(CFLAGS)))
+$(addprefix $(B)/ops/,matrix/convolution_maps.o matrix/dense.o matrix/normal_density.o matrix/covariance.o matrix/gaussian_process.o matrix/softmax.o scalar/copy.o): MORE_CFLAGS = $(patsubst -O2,-O3,$(filter -O2,$(CFLAGS)))
 X86 := $(filter x86_64-%,$(shell $(CC) -dumpmachine 2>/dev/null))
 $(B)/ops/scalar/elementwise_avx2.o $(B)/tape/function/run/interpreter_avx2.o: MORE_CFLAGS = $(if $(X86),-mavx2 -mfma)
 $(B)/ops/scalar/elementwise_avx512.o $(B)/tape/function/run/interpreter_avx512.o: MORE_CFLAGS = $(if $(X86),-mavx2 -mfma -mavx512f -mavx512dq -mavx512vl)
