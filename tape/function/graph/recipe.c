@@ -5,6 +5,7 @@
  * Functions have the same few texts a million times: a text becomes a recipe, a list of operations on
  * numbered places, which is followed wherever the partial is asked for. */
 #include "recipe.h"
+#include "words.h"
 
 #include "ops/scalar/elementwise.h"
 
@@ -38,10 +39,9 @@ static void blanks(parser *p) {
 
 static int take(parser *p, const char *token) {
     blanks(p);
-    const char *at = p->at;
-    for (; *token != 0; token++, at++)
-        if (*at != *token) return 0;
-    p->at = at;
+    const size_t n = strlen(token);
+    if (strncmp(p->at, token, n) != 0) return 0;
+    p->at += n;
     return 1;
 }
 
@@ -66,11 +66,6 @@ static const wg_scalar_op *row_named(const char *name, size_t length) {
             wgi_scalar_ops[i].name[length] == 0)
             return &wgi_scalar_ops[i];
     return NULL;
-}
-
-static int in_name(char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-           c == '_';
 }
 
 /* Is it a function of C under its own name? In the text of a user's operation all other names
@@ -107,7 +102,7 @@ static part call(parser *p, const char *name, size_t length) {
 
 static part name(parser *p) {
     const char *const start = p->at;
-    while (in_name(*p->at)) p->at++;
+    while (wgi_in_word(*p->at)) p->at++;
     const size_t length = (size_t)(p->at - start);
     if (take(p, "(")) return call(p, start, length);
     if (length != 1) return none(p);
@@ -133,10 +128,6 @@ static int is_short(const char *digits, size_t n, size_t places, double *x) {
 static double read_number(const char *text, const char **end) {
     enum { LONGEST = 64 };
     char digits[LONGEST], token[LONGEST + 32], *stop;
-    if (*text >= '0' && *text <= '9' && !in_name(text[1]) && text[1] != '.') { /* as most are */
-        *end = text + 1;
-        return *text - '0';
-    }
     const size_t whole = strspn(text, "0123456789");
     const size_t point = text[whole] == '.';
     const size_t places = point ? strspn(text + whole + 1, "0123456789") : 0;
@@ -169,9 +160,9 @@ static part number(parser *p) {
     const char *end;
     const double x = read_number(p->at, &end);
     const char *const start = p->at;
-    if (end == p->at || in_name(*end)) return none(p);
+    if (end == p->at || wgi_in_word(*end)) return none(p);
     p->at = end;
-    const int whole = end == start + 1 || strspn(start, "0123456789") == (size_t)(end - start);
+    const int whole = strspn(start, "0123456789") == (size_t)(end - start);
     return (part){add(p, (wgi_recipe_step){.number = x}), whole};
 }
 
@@ -186,8 +177,8 @@ static part primary(parser *p) {
         const part of = primary(p);
         return p->failed ? of : (part){operation(p, WGI_ROW_neg, of.place, of.place), of.whole};
     }
-    if ((*p->at >= '0' && *p->at <= '9') || *p->at == '.') return number(p);
-    return in_name(*p->at) ? name(p) : none(p);
+    if (wgi_is_digit(*p->at) || *p->at == '.') return number(p);
+    return wgi_in_word(*p->at) ? name(p) : none(p);
 }
 
 static part factors(parser *p) {
