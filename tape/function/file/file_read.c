@@ -335,17 +335,10 @@ static wg_status build(wgi_file_source *r, wg_function **out) {
 
 /* ---- calls ---- */
 
-/* The callback of a driver; loading calls no function of the user's. */
-static wg_status nothing(wg_tape *t, size_t n, const wg_real *x, size_t m, wg_real *y,
-                         void *data) {
-    (void)t, (void)n, (void)x, (void)m, (void)y, (void)data;
-    return WG_OK;
-}
-
 static wg_status open(wgi_drive *d, wgi_file_source *r, wg_tape *t, const char *call,
                       const wg_scalar_op *const *user, size_t user_count) {
     memset(r, 0, sizeof *r);
-    wg_status s = wgi_drive_open(d, t, call, nothing, NULL, 0, 0, 0);
+    wg_status s = wgi_drive_open_alone(d, t, call);
     if (s != WG_OK) return s;
     r->c = d->c, r->call = call, r->user = user, r->user_count = user_count;
     if (user == NULL && user_count != 0)

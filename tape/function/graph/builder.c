@@ -6,12 +6,6 @@
 #include <stdio.h>
 #include <string.h>
 
-static wg_status no_callback(wg_tape *t, size_t n, const wg_real *x, size_t m, wg_real *y,
-                             void *data) {
-    (void)t, (void)n, (void)x, (void)m, (void)y, (void)data;
-    return WG_OK;
-}
-
 void wgi_builder_open(wgi_builder *b, wgi_core *c, const char *call) {
     memset(b, 0, sizeof *b);
     b->c = c;
@@ -22,7 +16,7 @@ wg_status wgi_builder_begin(wgi_builder *b, wg_tape *t, const char *call, int gi
                             wg_function **out) {
     memset(b, 0, sizeof *b);
     if (out != NULL) *out = NULL;
-    const wg_status s = wgi_drive_open(&b->d, t, call, no_callback, NULL, 0, 0, 0);
+    const wg_status s = wgi_drive_open_alone(&b->d, t, call);
     if (s != WG_OK) return s;
     b->c = b->d.c;
     wgi_graph_open(&b->g, b->c, call);

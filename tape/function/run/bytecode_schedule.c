@@ -210,8 +210,7 @@ static uint32_t order(wgi_fn_maker *m) {
         const int pair = (i > m->low && wgi_fn_is_exchange(m, i, i - 1)) ||
                          (i + 1 < m->high && wgi_fn_is_exchange(m, i, i + 1));
         m->last[i] = m->uses[i] == 1 && wgi_fn_sibling_of(m, i) == WGI_NO_NODE && ends <= 1 &&
-                     !pair &&
-                     !takes_many(wgi_fn_node_of(m, m->user[i]));
+                     !pair && !takes_many(wgi_fn_node_of(m, m->user[i]));
         if (!m->last[i]) put_before(m, i, end);
     }
     for (uint32_t i = m->high; i-- > m->low;) {
