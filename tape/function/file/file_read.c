@@ -312,9 +312,8 @@ static wg_status build(wgi_file_source *r, wg_function **out) {
                                       .repeated = (size_t)statistics[3],
                                       .simplified = (size_t)statistics[4],
                                       .dead = (size_t)statistics[5]};
-    r->used = wg_tape_keep(&r->c->head, start.nodes + 1, NULL);
+    r->used = wgi_node_marks(r->c, start.nodes);
     if (r->used == NULL) return r->c->status;
-    memset(r->used, 0, start.nodes + 1);
     wgi_pieces p = {NULL, 0};
     (void)wgi_pieces_take(&p, sizeof start);
     lay_out(&start, &p, r);

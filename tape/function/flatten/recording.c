@@ -24,7 +24,7 @@ static wg_status build(wgi_graph *g, wgi_taking *r, size_t inputs, const wg_argu
     for (size_t j = 0; j < m; j++) r->needed[y[j].at.slot] = 1;
     if (wgi_taking_need(r) != WG_OK) return c->status;
     wgi_taking_code(r);
-    uint32_t *const result = wg_tape_keep(&c->head, (m + 1) * sizeof *result, NULL);
+    uint32_t *const result = wgi_node_list(c, m);
     for (size_t k = 0, j = 0; k < outputs && c->status == WG_OK; k++)
         for (size_t e = 0; e < wgi_argument_size(&output[k]); e++, j++) {
             result[j] = wgi_taking_node(r, y[j].at.slot, y[j].value);

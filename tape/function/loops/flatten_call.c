@@ -195,10 +195,6 @@ static wg_status written_out(walk *w, size_t points) {
 
 /* ---- its points as a repeat ---- */
 
-static uint32_t *list_of(const walk *w, size_t count) {
-    return wg_tape_keep(&w->g->c->head, (count + 1) * sizeof(uint32_t), NULL);
-}
-
 /* Adds outputs that are not summed, stepped; then one output of all sums over the points. */
 static void body_outputs(const walk *w, wgi_builder *b) {
     size_t sums = 0;
@@ -226,7 +222,7 @@ static const wgi_repeat *body_of_points(const walk *w, size_t points,
     wgi_builder_open(&b, w->g->c, w->g->call);
     b.by_points = 1;
     in.g = &b.g;
-    in.node = list_of(w, f->nodes);
+    in.node = wgi_node_list(w->g->c, f->nodes);
     if (in.node == NULL) return NULL;
     for (size_t i = 0, e = 0; i < f->inputs; i++) {
         const wg_argument *const a = &f->input[i];
@@ -251,7 +247,7 @@ static wg_status repeated(walk *w, size_t points) {
     const unsigned char *kept = NULL;
     const wgi_repeat *const r = body_of_points(w, points, &kept);
     if (r == NULL) return c->status;
-    uint32_t *const x = list_of(w, wgi_repeat_operands(r)), *at = x;
+    uint32_t *const x = wgi_node_list(w->g->c, wgi_repeat_operands(r)), *at = x;
     if (x == NULL) return c->status;
     for (size_t i = 0; i < f->inputs; i++) {
         const size_t n = size_of(&f->input[i]);
@@ -570,12 +566,12 @@ static const wgi_repeat *body_of_step(const walk *w, steps_of *o, const unsigned
     walk in = *w;
     size_t operands = 0;
     for (uint32_t k = 0; k < w->b->inputs; k++) operands += elements(&w->b->operand[k]);
-    uint32_t *const x = list_of(w, operands);
+    uint32_t *const x = wgi_node_list(w->g->c, operands);
     wgi_builder_open(&b, w->g->c, w->g->call);
     b.by_points = w->scan->states == 0;
     in.g = &b.g;
     in.x = x;
-    in.y = list_of(w, w->b->outs);
+    in.y = wgi_node_list(w->g->c, w->b->outs);
     in.stepped = o->stepped;
     in.step = 0;
     if (w->g->c->status != WG_OK) return NULL;
@@ -627,7 +623,7 @@ static wg_status repeated_steps(walk *w) {
     wg_status s = find_roles(w, &o);
     const wgi_repeat *const r = s == WG_OK ? body_of_step(w, &o, &kept) : NULL;
     if (r == NULL) return c->status;
-    uint32_t *const x = list_of(w, wgi_repeat_operands(r));
+    uint32_t *const x = wgi_node_list(w->g->c, wgi_repeat_operands(r));
     /* room for data from callbacks */
     w->filled = numbers(w, r->body->n);
     if (c->status != WG_OK) return c->status;

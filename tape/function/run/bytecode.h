@@ -84,8 +84,8 @@
     X(SELECT_GE, SELECT_GE)                                                                    \
     X(SELECT_EQ, SELECT_EQ)                                                                    \
     X(SELECT_NE, SELECT_NE)                                                                    \
-    X(EXCHANGE, EXCHANGE)   /* SELECT_GT, and the other of the two into d of the word after */  \
-    X(SUM_A, SUM_A) /* into sum b */                                                           \
+    X(EXCHANGE, EXCHANGE) /* SELECT_GT, and the other of the two into d of the word after */   \
+    X(SUM_A, SUM_A)       /* into sum b */                                                     \
     X(SUM_C, SUM_C)                                                                            \
     X(CHECK_A, CHECK_A) /* is there a NaN? */                                                  \
     X(CHECK_C, CHECK_C)                                                                        \
