@@ -27,12 +27,6 @@ double wgi_search_norm(size_t n, const double *a) {
     return scale * sqrt(sum);
 }
 
-int wgi_search_are_finite(size_t n, const double *a) {
-    for (size_t j = 0; j < n; j++)
-        if (!isfinite(a[j])) return 0;
-    return 1;
-}
-
 /* ---- bounds ---- */
 
 static double lower(const wgi_search *s, size_t j) {
@@ -83,7 +77,7 @@ wg_status wgi_search_evaluate(wgi_search *s, const double *x, double *value, dou
     const wg_status r = s->of->gradient(s->of, x, value, g);
     if (s->scale != 0) *value = ldexp(*value, s->scale);
     wgi_search_scale(s, g);
-    *finite = r == WG_OK && isfinite(*value) && wgi_search_are_finite(s->n, g);
+    *finite = r == WG_OK && isfinite(*value) && wgi_all_finite(s->n, g);
     return r;
 }
 
