@@ -117,9 +117,7 @@ wg_status wgi_function_extract(wg_tape *t, const char *call, size_t inputs,
         return wgi_refuse(from, WG_ENOMEM, "%s: more entries than memory has", call);
     if ((n != 0 && x == NULL) || (m != 0 && y == NULL))
         return wgi_refuse(from, WG_ENULL, "%s: variables are NULL", call);
-    wg_options options;
-    memset(&options, 0, sizeof options);
-    options.loops_over = from->loops_over;
+    const wg_options options = {.loops_over = from->loops_over};
     wg_tape *work;
     wg_status s = wgi_tape_beside(from, &options, &work);
     if (s != WG_OK) return wgi_refuse(from, s, "%s: no workspace", call);

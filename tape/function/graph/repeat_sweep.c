@@ -60,11 +60,7 @@ static int open(derivation *d, wgi_graph *g, uint32_t node) {
     d->late = wgi_node_list(d->c, inputs);
     d->origin = wg_tape_keep(t, (2 * inputs + outputs + 1) * sizeof *d->origin, NULL);
     if (d->c->status != WG_OK) return 0;
-    d->operand_at[0] = d->part_at[0] = 0;
-    for (size_t i = 0; i < inputs; i++)
-        d->operand_at[i + 1] = d->operand_at[i] + wgi_repeat_operands_of(d->r, i);
-    for (size_t j = 0; j < outputs; j++)
-        d->part_at[j + 1] = d->part_at[j] + wgi_repeat_parts_of(d->r, j);
+    wgi_repeat_places(d->r, d->operand_at, d->part_at);
     return 1;
 }
 

@@ -353,9 +353,7 @@ static wg_status follow_labels(taking *r, const wgi_block *b, size_t operands,
 /* Lets the operation record itself in scalar statements, on a tape of its own. */
 static wg_status write_out(taking *r, const wgi_block *b, size_t operands, const uint32_t *x) {
     wgi_core *const c = r->g->c;
-    wg_options options;
-    memset(&options, 0, sizeof options);
-    options.flags = WG_KEEP_CODE;
+    const wg_options options = {.flags = WG_KEEP_CODE};
     wg_tape *t;
     wg_status s = wgi_tape_beside(c, &options, &t);
     if (s != WG_OK) return cannot(r, b, s, "has no tape to be written out on");

@@ -60,9 +60,7 @@ static wg_status record(recorded *r, const double *number, const uint32_t *w) {
     wgi_core *const c = r->g->c;
     const wgi_whole_op *const op = &r->op;
     const size_t n = wgi_whole_operands(op), m = wgi_whole_results(op);
-    wg_options options;
-    memset(&options, 0, sizeof options);
-    options.flags = WG_KEEP_CODE;
+    const wg_options options = {.flags = WG_KEEP_CODE};
     double *const x = wg_tape_keep(&c->head, (n + m + 1) * sizeof *x, NULL);
     char *const work = wg_tape_keep(&c->head, wgi_whole_work(op) + 64, NULL);
     if (x == NULL || work == NULL) return c->status;

@@ -283,6 +283,11 @@ typedef struct wgi_fn_run {
 /* The first columns of every part: two of scratch, one of ones, one that is never read. */
 enum { WGI_FN_SCRATCH, WGI_FN_SCRATCH2, WGI_FN_ONES, WGI_FN_DUMP, WGI_FN_FIXED };
 
+/* Was the evaluation told to stop? Only the caller's thread knows. */
+static inline int wgi_fn_stopped(const wgi_progress_part *p) {
+    return p->of != NULL && p->of->stopped;
+}
+
 static inline uint32_t wgi_fn_offset(size_t slot) {
     return (uint32_t)(slot * WGI_FN_FEWEST * sizeof(double));
 }

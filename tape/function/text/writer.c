@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* A function on its way to text: what all of its texts share. */
 #include "writer.h"
-
-#include "words.h"
+#include "tape/function/graph/words.h"
 
 #include <stdio.h>
 
