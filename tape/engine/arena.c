@@ -111,6 +111,14 @@ static int give_up_beside(wgi_core *c) {
     return 1;
 }
 
+int wgi_derived_drop(wgi_core *c) {
+    wgi_derived *const d = c->derived;
+    if (d == NULL) return 0;
+    c->derived = NULL;
+    d->drop(d);
+    return 1;
+}
+
 /* Gives back memory that holds nothing at present, except for that of `busy`, for which the
  * caller is asking; 0: there is none. */
 static int give_up_idle(wgi_core *c, const wgi_region *busy) {
@@ -143,6 +151,7 @@ static int give_up_idle(wgi_core *c, const wgi_region *busy) {
     }
     any |= give_up_lists(c, busy);
     any |= give_up_beside(c);
+    any |= wgi_derived_drop(c);
     /* forward tapes have none; a pass of second order takes the width of one for a while */
     const int none = c->width != 0 && c->current == 0 && c->head.top == c->chunk[0].base;
     const int records = none ? 0 : c->current + 1;
@@ -653,6 +662,7 @@ void wg_tape_free(wg_tape *t) {
     for (wgi_link *k = c->links; k != NULL; k = k->next) k->c = NULL;
     c->beside_works = 0;
     (void)give_up_beside(c);
+    (void)wgi_derived_drop(c);
     for (int k = 0; c->host != NULL && k < c->host->guests; k++)
         if (c->host->guest[k] == c) c->host->guest[k] = NULL;
     wgi_region *const all[] = {&c->code,     &c->values,   &c->adjoints, &c->tangents,
@@ -712,6 +722,7 @@ void wg_tape_reset(wg_tape *t) {
     if (wgi_is_telling(c) || wgi_check_thread(c, "wg_tape_reset") != WG_OK) return;
     note_marks(c);
     leave_guests(c);
+    (void)wgi_derived_drop(c);
     c->current = 0;
     c->head.top = c->chunk[0].base;
     c->head.slots = 1;
@@ -790,6 +801,7 @@ wg_status wg_tape_rewind(wg_tape *t, wg_mark m) {
             return wgi_refuse(c, s, "wg_tape_rewind: no room for branch %zu", kept + 1);
     }
     note_marks(c);
+    (void)wgi_derived_drop(c);
     if (c->chunks != 0) {
         int k = c->current;
         while (k > 0 && c->chunk[k].first > m.record) k--;
