@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Commands that are run, and what they write. */
+/* A command is run without a shell, waited for, and stopped if the user does not want to go on. */
 #define _GNU_SOURCE
-#include "compiler.h"
-
-#include "tape/engine/drive.h"
+#include "process.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -121,8 +119,8 @@ int wgi_process_run(wgi_core *c, const char *const *argument, char *said, size_t
     if (bad == 0) bad = posix_spawn_file_actions_adddup2(&actions, ends[1], 1);
     if (bad == 0) bad = posix_spawn_file_actions_adddup2(&actions, ends[1], 2);
     /* POSIX says that the strings are not changed */
-    char *argv[WGI_MOST_WORDS_OF_COMMAND + 1];
-    for (size_t i = 0; i <= WGI_MOST_WORDS_OF_COMMAND; i++) {
+    char *argv[WGI_PROCESS_ARGUMENTS + 1];
+    for (size_t i = 0; i <= WGI_PROCESS_ARGUMENTS; i++) {
         memcpy(&argv[i], &argument[i], sizeof argv[i]);
         if (argv[i] == NULL) break;
     }
