@@ -83,6 +83,7 @@ typedef struct analysis {
     list passive;      /* cells that are said to be */
     list routines;     /* calls of BLAS and LAPACK */
     list recorded;     /* calls that are written with the tape alone, if they have variables */
+    list lent;         /* calls of functions that are said to be passive */
     list signatures;   /* cells of functions whose address is taken */
     version *outside;  /* the initialisers of globals */
     size_t cells;
@@ -101,7 +102,9 @@ cell *cell_of(const analysis *a, const version *v, const decl *d);
 cell *node_cell(const version *v, const node *n);
 bool keeps_state(
     const decl *d); /* a local variable that is remembered from call to call, and written to */
-void refuse_recorded(const analysis *a);                /* who has no tape has none of these */
+void refuse_recorded(const analysis *a); /* who has no tape has none of these */
+/* What is written with variables in the place of numbers hands none of them to a function that is said to be passive. */
+void refuse_lent(const analysis *a);
 version *called_by(const version *v, const node *call); /* whose text it has; NULL: none */
 
 #endif

@@ -466,7 +466,17 @@ const char *write_adjoint(const list *routines, const file *f) {
     text to = {NULL, 0, 0}, begin = {NULL, 0, 0}, end = {NULL, 0, 0};
     bool alone = true;
     for (size_t i = 0; i < routines->n; i++) alone &= ((routine *)routines->at[i])->home == f;
-    put_n(&to, f->text, f->n);
+    const analysis *const a = ((const routine *)routines->at[0])->a;
+    const size_t place = headers_place(f);
+    put_n(&to, f->text, place);
+    put_headers(
+        a->program, f,
+        format(
+            "#include <math.h>\n#include <setjmp.h>\n#include <stdint.h>\n#include <stdlib.h>\n"
+            "#include <string.h>\n#include <%s.h>\n",
+            f == a->root->function->file ? "wengert" : "wengert/special"),
+        &to);
+    put_n(&to, f->text + place, f->n - place);
     putf(&to, "\n%s\n", stack_definition());
     for (size_t i = 0; i < routines->n; i++) {
         routine *const r = routines->at[i];

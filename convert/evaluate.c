@@ -121,7 +121,8 @@ static cell *call(analysis *a, version *v, const node *n) {
             note(&a->never, v, n,
                  "a long jump leaves recordings where they are: return a status instead");
         for (size_t i = 0; i < args; i++) (void)evaluate(a, v, arg[i]);
-        if (!accepted)
+        if (accepted) note(&a->lent, v, n, "");
+        else
             note(
                 &a->foreign, v, n,
                 is_routine_name(d->name)

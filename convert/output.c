@@ -382,6 +382,36 @@ static const char sort_text[] =
     "    else wgc_merge(tape, at, n, size, order, room);\n"
     "    free(room);\n}\n#endif\n";
 
+size_t headers_place(const file *f) {
+    const list groups = groups_of(f);
+    const size_t begin = includes_begin(f), end = includes_end(f, &groups);
+    return begin <= end ? begin : end;
+}
+
+/* A name of the implementation's. */
+static bool is_reserved(const char *s) {
+    return s[0] == '_' && (s[1] == '_' || (s[1] >= 'A' && s[1] <= 'Z'));
+}
+
+void put_headers(const program *p, const file *f, const char *headers, text *to) {
+    list own = {NULL, 0, 0};
+    for (size_t i = 0; i < p->files.n && !f->has_math; i++) {
+        const file *const g = p->files.at[i];
+        if (g->of_system || (g != f && !list_has(&g->readers, f))) continue;
+        for (size_t k = 0; k < g->declarations.n; k++) {
+            const decl *const d = g->declarations.at[k];
+            if ((d->kind == DECL_VARIABLE || d->kind == DECL_FUNCTION) &&
+                is_reserved(d->name) && !has_name(&own, d->name))
+                push(&own, (void *)d->name);
+        }
+    }
+    for (size_t i = 0; i < own.n; i++)
+        putf(to, "#define %s wgc_system%s\n", (const char *)own.at[i], (const char *)own.at[i]);
+    put(to, headers);
+    for (size_t i = 0; i < own.n; i++) putf(to, "#undef %s\n", (const char *)own.at[i]);
+    if (!f->has_math) without_math(f, to);
+}
+
 const char *write_file(writer *w, const file *f, const char *in, const output *o) {
     const list groups = groups_of(f);
     text body = {NULL, 0, 0}, headers = {NULL, 0, 0};
@@ -409,11 +439,12 @@ const char *write_file(writer *w, const file *f, const char *in, const output *o
     size_t at = includes_begin(f) <= after ? includes_begin(f) : after;
     bool opened = false;
     put(&body, between(w, f, in, 0, at));
-    putf(
-        &body,
-        "#include <stddef.h>\n#include <stdint.h>\n#include <stdlib.h>\n#include <string.h>\n#include <%s.h>\n",
-        w->generic ? "wengert/generic" : "wengert");
-    if (!f->has_math) without_math(f, &body);
+    put_headers(
+        w->a->program, f,
+        format("#include <stddef.h>\n#include <stdint.h>\n#include <stdlib.h>\n#include "
+               "<string.h>\n#include <%s.h>\n",
+               w->generic ? "wengert/generic" : "wengert"),
+        &body);
     putf(&body, "extern unsigned long %s_run; /* counts recordings */\n", w->a->root->name);
     for (size_t i = 0; i <= groups.n; i++) {
         const group *const g = i < groups.n ? groups.at[i] : NULL;

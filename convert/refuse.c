@@ -183,3 +183,33 @@ void refuse_recorded(const analysis *a) {
                      source(r->n), r->what);
     }
 }
+
+/* A pointer to variables, or a structure of them. */
+static bool is_memory(const remark *r, const node *n) {
+    cell *const c = node_cell(r->v, n);
+    if (n->type == NULL || c == NULL || !holds_variables(c)) return false;
+    const type_kind of = leaf_type(n->type)->kind;
+    return n->type->kind == TYPE_RECORD ||
+           ((n->type->kind == TYPE_POINTER || n->type->kind == TYPE_ARRAY) &&
+            (of == TYPE_REAL || of == TYPE_RECORD));
+}
+
+void refuse_lent(const analysis *a) {
+    for (size_t i = 0; i < a->lent.n; i++) {
+        const remark *const r = a->lent.at[i];
+        const char *const name = source(bare(r->n->child[0]));
+        if (!r->v->touched || r->v->like != r->v) continue;
+        for (size_t k = 1; k < r->n->children; k++)
+            if (is_memory(r, r->n->child[k]))
+                error_at(
+                    place_of(r->n),
+                    "'%s' is said to be passive and gets '%s', which leads to variables: give it numbers, or "
+                    "the file that defines it",
+                    name, source(r->n->child[k]));
+        if (is_memory(r, r->n))
+            error_at(
+                place_of(r->n),
+                "'%s' is said to be passive and gives what leads to variables: give the file that defines it",
+                name);
+    }
+}
