@@ -18,7 +18,8 @@ const char *without_const(const char *s) {
 }
 const char *assignable(const type *t, const char *name) {
     const char *const s = declared_as(t, name);
-    if (t->kind != TYPE_POINTER) return without_const(s);
+    /* const of a name of a pointer type is the pointer's own */
+    if (t->kind != TYPE_POINTER || strchr(s, '*') == NULL) return without_const(s);
     const tokens k = lex(s, strlen(s));
     for (size_t i = 1; i < k.n; i++) {
         if (!token_is(s, &k.at[i], name)) continue;
@@ -117,18 +118,21 @@ static const char *signature(const routine *r, bool back) {
                   none ? text_of(&to) : copy_text(to.s, to.n - 2), none ? "void" : "");
 }
 
-const char *one_declaration(const decl *d, const char *name) {
+const char *one_declaration(const routine *r, const decl *d, const char *name) {
     const file *const f = d->file;
+    const char *const init = d->init != NULL ? print(r, d->init) : "";
     if (strchr(leaf_type(d->type)->spelling, '(') != NULL) { /* of a type without a name */
         const size_t rest = specifiers_end(f, d->begin, d->end);
         return format(
             "%s %s", copy_text(f->text + d->begin, rest - d->begin),
-            replaced(f, d->at, d->end, 1, (part[]){{d->at, d->at + strlen(d->name), name}}));
+            replaced(f, d->at, d->end, d->init != NULL ? 2 : 1,
+                     (part[]){{d->at, d->at + strlen(d->name), name},
+                              {d->init != NULL ? d->init->begin : 0,
+                               d->init != NULL ? d->init->end : 0, init}}));
     }
     return format("%s%s%s%s%s", d->is_static ? "static " : "",
                   is_constant(d->type) && d->type->kind != TYPE_POINTER ? "const " : "",
-                  declared_as(d->type, name), d->init != NULL ? " = " : "",
-                  d->init != NULL ? source(d->init) : "");
+                  declared_as(d->type, name), d->init != NULL ? " = " : "", init);
 }
 
 static bool is_sized(const variable *x) {
@@ -167,7 +171,7 @@ static void put_locals(emitter *m) {
         }
         if (d != NULL && d->is_static) continue;
         if (d != NULL && aggregate) { /* it keeps its initialiser */
-            putf(m->to, "    %s;\n", one_declaration(d, x->name));
+            putf(m->to, "    %s;\n", one_declaration(r, d, x->name));
             continue;
         }
         const bool pointer = x->type->kind == TYPE_POINTER;
@@ -478,6 +482,7 @@ const char *write_adjoint(const list *routines, const file *f) {
         &to);
     put_n(&to, f->text + place, f->n - place);
     putf(&to, "\n%s\n", stack_definition());
+    put_local_types(routines, f, &to);
     for (size_t i = 0; i < routines->n; i++) {
         routine *const r = routines->at[i];
         if (r->home == f) put(&to, text_of(&r->types));
