@@ -123,12 +123,11 @@ const char *one_declaration(const routine *r, const decl *d, const char *name) {
     const char *const init = d->init != NULL ? print(r, d->init) : "";
     if (strchr(leaf_type(d->type)->spelling, '(') != NULL) { /* of a type without a name */
         const size_t rest = specifiers_end(f, d->begin, d->end);
-        return format(
-            "%s %s", copy_text(f->text + d->begin, rest - d->begin),
-            replaced(f, d->at, d->end, d->init != NULL ? 2 : 1,
-                     (part[]){{d->at, d->at + strlen(d->name), name},
-                              {d->init != NULL ? d->init->begin : 0,
-                               d->init != NULL ? d->init->end : 0, init}}));
+        return format("%s %s", copy_text(f->text + d->begin, rest - d->begin),
+                      replaced(f, d->at, d->end, d->init != NULL ? 2 : 1,
+                               (part[]){{d->at, d->at + strlen(d->name), name},
+                                        {d->init != NULL ? d->init->begin : 0,
+                                         d->init != NULL ? d->init->end : 0, init}}));
     }
     return format("%s%s%s%s%s", d->is_static ? "static " : "",
                   is_constant(d->type) && d->type->kind != TYPE_POINTER ? "const " : "",
@@ -456,12 +455,20 @@ bool make_adjoint(writer *w, list *routines) {
     return true;
 }
 
+static bool calls(const list *steps, const version *v) {
+    for (size_t i = 0; i < steps->n; i++) {
+        const step *const s = steps->at[i];
+        if ((s->kind == STEP_CALL && s->callee == v) || calls(&s->body, v) ||
+            calls(&s->other, v))
+            return true;
+    }
+    return false;
+}
 static bool is_called_in(const list *routines, const file *f, const routine *r) {
     for (size_t i = 0; i < routines->n; i++) {
         const routine *const by = routines->at[i];
-        if (by->home != f) continue;
-        for (size_t k = 0; k < by->v->function->nodes; k++)
-            if (by->v->called[k] != NULL && by->v->called[k]->like == r->v) return true;
+        for (size_t k = 0; by->home == f && k < by->stretches.n; k++)
+            if (calls(&((stretch *)by->stretches.at[k])->steps, r->v)) return true;
     }
     return false;
 }

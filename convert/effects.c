@@ -83,9 +83,10 @@ static bool changed_by(const routine *r, const version *v, const node *n, bool a
     return false;
 }
 
-static void call_step(builder *b, const node *n, version *v) {
+/* The arguments of a call of v; `called`: versions that may be meant. False, when that cannot be. */
+static bool arguments_of(builder *b, const node *n, const version *v, const list *called,
+                         list *args) {
     routine *const r = b->r;
-    list args = {NULL, 0, 0};
     for (size_t i = 1; i < n->children; i++) {
         const node *const e = n->child[i];
         pure(b, e);
@@ -95,7 +96,7 @@ static void call_step(builder *b, const node *n, version *v) {
             i - 1 < v->function->parameters.n ? v->function->parameters.at[i - 1] : NULL;
         if (p == NULL) {
             refuse_node(r, n, "it has any number of arguments");
-            return;
+            return false;
         }
         cell *const c = v->of_decl[p->index] != NULL ? real_cell(v->of_decl[p->index]) : NULL;
         *g = (argument){.n = e, .type = p->type, .holds = c != NULL && holds_variables(c)};
@@ -103,28 +104,105 @@ static void call_step(builder *b, const node *n, version *v) {
         const bool has_shadow = !g->holds || step_is_active(r, e);
         const bool alike =
             e->type != NULL && e->type->kind == TYPE_REAL && e->type->bits == p->type->bits;
+        bool changed = false;
+        if (p->type->kind == TYPE_WHOLE || p->type->kind == TYPE_POINTER)
+            for (size_t k = 0; k < called->n; k++)
+                changed |= changed_by(r, called->at[k], e, false);
         if (p->type->kind == TYPE_REAL && (!is_plain_local(r, e) || !has_shadow || !alike) &&
             (g->holds || e->kind != NODE_NUMBER)) {
             const target t = new_name(r, p->type, g->holds ? c : NULL);
             step *const s = add_step(b, STEP_ASSIGN);
             s->to = t, s->e = e;
             g->name = t.name;
-        } else if ((p->type->kind == TYPE_WHOLE || p->type->kind == TYPE_POINTER) &&
-                   changed_by(r, r->v->called[n->number], e, false)) {
+        } else if (changed) {
             step *const s = add_step(b, STEP_ASSIGN);
             s->to = new_name(r, p->type, p->type->kind == TYPE_POINTER ? c : NULL);
             s->e = e;
             g->name = s->to.name;
         }
         check_record(r, p->type, e);
-        push(&args, g);
+        push(args, g);
     }
+    return true;
+}
+
+/* What a call gives, under a name. */
+static target result_of(builder *b, const node *n, const version *v) {
+    if (n->type == NULL || n->type->kind == TYPE_VOID) return (target){.n = NULL};
+    const target to = new_name(b->r, n->type, v->result != NULL ? real_cell(v->result) : NULL);
+    b->r->instead[n->number] = to.name;
+    return to;
+}
+
+static void call_step(builder *b, const node *n, version *v) {
+    const version *called = b->r->v->called[n->number];
+    const list one = {&(void *){(void *)called}, 1, 1};
+    list args = {NULL, 0, 0};
+    if (!arguments_of(b, n, v, &one, &args)) return;
     step *const s = add_step(b, STEP_CALL);
-    s->callee = v, s->call = n, s->args = args;
-    if (n->type != NULL && n->type->kind != TYPE_VOID) {
-        s->to = new_name(r, n->type, v->result != NULL ? real_cell(v->result) : NULL);
-        r->instead[n->number] = s->to.name;
+    s->callee = v, s->called = called, s->call = n, s->args = args;
+    s->to = result_of(b, n, v);
+}
+
+/* Its name, in the file of the routine; false: it is none there. */
+static bool make_seen(routine *r, const decl *d) {
+    for (size_t i = 0; i < r->a->program->files.n; i++) {
+        const file *const f = r->a->program->files.at[i];
+        if (f != r->home && f->given) continue;
+        for (size_t k = 0; k < f->declarations.n; k++)
+            if (same(((decl *)f->declarations.at[k])->usr, d->usr)) return true;
     }
+    const size_t begin = d->begin, end = d->body->begin;
+    const char *const s = copy_text(d->file->text + begin, end - begin);
+    if (d->is_static || strchr(s, ';') != NULL) return false; /* as before 1989 */
+    if (r->types.n == 0 || strstr(text_of(&r->types), s) == NULL) putf(&r->types, "%s;\n", s);
+    return true;
+}
+
+/* A call through a pointer: of each function that it may be, where it is that. */
+static void through_step(builder *b, const node *n, const cell *function) {
+    routine *const r = b->r;
+    list different = {NULL, 0, 0};
+    for (size_t i = 0; i < function->versions.n; i++) {
+        const version *const v = function->versions.at[i];
+        bool has = false;
+        for (size_t k = 0; k < different.n; k++) {
+            const version *const w = different.at[k];
+            has |= w->like == v->like;
+            if (w->function == v->function && w->like != v->like) {
+                refuse_node(r, n, "a function that is another by each of its names");
+                return;
+            }
+        }
+        if (v->function->parameters.n + 1 != n->children || !make_seen(r, v->function)) {
+            refuse_node(
+                r, n,
+                "it may be a function with other parameters, or one that is not declared here");
+            return;
+        }
+        if (!has) push(&different, (void *)v);
+    }
+    if (different.n == 0) {
+        refuse_node(r, n, "a function with variables that is called through a pointer");
+        return;
+    }
+    const version *const first = ((version *)different.at[0])->like;
+    list args = {NULL, 0, 0};
+    pure(b, n->child[0]);
+    if (!arguments_of(b, n, first, &function->versions, &args)) return;
+    const char *const pointer = print(r, n->child[0]);
+    const target to = result_of(b, n, first);
+    builder at = *b;
+    for (size_t i = 0; i < different.n; i++) {
+        const version *const v = different.at[i];
+        step *const s = add_step(&at, STEP_IF);
+        s->e = n->child[0], s->text = format("%s == %s", pointer, v->function->name);
+        step *const call = add_step(&(builder){r, &s->body, b->next}, STEP_CALL);
+        call->callee = v->like, call->called = v, call->call = n, call->args = args;
+        call->to = to;
+        at.to = &s->other;
+    }
+    add_step(&at, STEP_PLAIN)->text = "longjmp(wgc_s->out, 2)";
 }
 
 /* malloc and the like, whose result goes straight to a pointer: with it goes its shadow's. */
@@ -336,6 +414,11 @@ void pure(builder *b, const node *n) {
         call_step(b, n, v);
         return;
     }
+    cell *const through = n->kind == NODE_CALL ? called_through(r->v, n) : NULL;
+    if (through != NULL && function_varies(through)) {
+        through_step(b, n, through);
+        return;
+    }
     for (size_t i = 0; i < n->children; i++) pure(b, n->child[i]);
     if (is_assigned_memory(n) || (n->kind == NODE_CALL && is_pure_call(n))) return;
     if (n->kind == NODE_ASSIGN) {
@@ -365,7 +448,6 @@ void pure(builder *b, const node *n) {
         if (!used) r->instead[n->number] = x, r->place[n->number] = n->child[0];
     } else if (n->kind == NODE_CALL) {
         const known_kind k = known_call(n)->kind;
-        const node *const f = bare(n->child[0]);
         if (copy_step(b, n, k)) return;
         if (k == KNOWN_AGAIN && node_holds(r, n->child[1])) {
             refuse_node(r, n, "memory of variables that moves");
@@ -377,10 +459,6 @@ void pure(builder *b, const node *n) {
         }
         if (k == KNOWN_PARTS && step_is_active(r, n)) {
             parts_step(b, n, known_call(n)->name);
-            return;
-        }
-        if (f->kind != NODE_NAME && node_holds(r, f)) {
-            refuse_node(r, n, "a function with variables that is called through a pointer");
             return;
         }
         if (n->type == NULL || n->type->kind == TYPE_VOID || k == KNOWN_PRINT) {

@@ -134,6 +134,7 @@ static cell *call(analysis *a, version *v, const node *n) {
                              ? real_cell(evaluate(a, v, f))
                              : pointee(a, v, f);
     make_signature(a, callee);
+    note(&a->through, v, n, "");
     if (f->kind == NODE_OPAQUE) note(&a->foreign, v, n, "is not known");
     for (size_t i = 0; i < args; i++)
         if (i < callee->parameters.n && callee->type != NULL && i < callee->type->parameters)

@@ -42,7 +42,7 @@ static cell *called_cell(const writer *w, const node *call) {
     if (c == NULL) return NULL;
     c = real_cell(c);
     if (c->target != NULL) c = real_cell(c->target);
-    return c->type != NULL && c->type->kind == TYPE_FUNCTION && holds_variables(c) ? c : NULL;
+    return c->type != NULL && c->type->kind == TYPE_FUNCTION && function_varies(c) ? c : NULL;
 }
 
 static version *called(const writer *w, const node *call) {

@@ -116,9 +116,10 @@ void put_statics(const emitter *m, text *begin) {
         if (x->d == NULL || !x->d->is_static) continue;
         const bool own = keeps_state(x->d) || x->holds;
         if (names_own(r, x->d->init)) {
-            error_at(place_in(x->d->file, x->d->at),
-                     "'%s' is static and leads to another that changes, which cannot be turned round: assign to it",
-                     x->d->name);
+            error_at(
+                place_in(x->d->file, x->d->at),
+                "'%s' is static and leads to another that changes, which cannot be turned round: assign to it",
+                x->d->name);
             continue;
         }
         const char *const name = own ? format("%s_0", x->name) : x->name;

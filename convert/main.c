@@ -290,6 +290,7 @@ static analysis *analysed(const options *o, program *p) {
     decl *const f = function_named(p, o->function);
     a->program = p;
     a->accept_integers = o->accept_integers;
+    a->without_tape = same(o->to, "adjoint");
     for (size_t i = 0; i < o->passive.n; i++)
         for (size_t k = 0; k < p->functions.n; k++) {
             decl *const d = p->functions.at[k];
@@ -405,6 +406,7 @@ static bool write_adjoints(const options *o, analysis *a) {
     const char *const header = beside(o->out, ".h");
     const output out = {.source = o->out, .header = last_part(header), .alone = true};
     refuse_recorded(a);
+    leave_functions(a);
     list routines = {NULL, 0, 0};
     if (!make_adjoint(&w, &routines)) return false;
     bool good = true;

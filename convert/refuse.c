@@ -89,8 +89,31 @@ static void check_passive(const analysis *a) {
     }
 }
 
+/* A function that is none of those given has no derivative here. */
+static void check_pointers(const analysis *a) {
+    for (size_t i = 0; i < a->through.n; i++) {
+        const remark *const r = a->through.at[i];
+        const cell *const f = called_through(r->v, r->n);
+        if (f == NULL || f->versions.n != 0 ||
+            (f->declared != NULL && f->declared->kind == DECL_FUNCTION))
+            continue; /* by its name more is said */
+        for (size_t k = 1; k < r->n->children; k++) {
+            const node *const arg = r->n->child[k];
+            cell *const c = node_cell(r->v, arg);
+            if (c == NULL || !(leads_to_varied(a, c) || holds_variables(c))) continue;
+            error_at(
+                place_of(r->n),
+                "'%s' is called through a pointer, with '%s', which depends on the inputs, and may be any function: "
+                "say which by --calls PARAMETER=FUNCTION, or write a call of it",
+                source(r->n->child[0]), source(arg));
+            break;
+        }
+    }
+}
+
 void refuse_uses(analysis *a) {
     check_passive(a);
+    check_pointers(a);
     for (size_t i = 0; i < a->never.n; i++) {
         const remark *const r = a->never.at[i];
         if (r->v->touched) error_at(place_of(r->n), "'%s': %s", source(r->n), r->what);

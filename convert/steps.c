@@ -29,14 +29,6 @@ routine *steps_of(analysis *a, version *v) {
     r->instead = arena_get(2 * (f->nodes + 1) * sizeof *r->instead);
     for (size_t i = 0; i < f->parameters.n; i++) {
         const decl *const p = f->parameters.at[i];
-        if (leaf_type(p->type)->kind == TYPE_FUNCTION && v->of_decl[p->index] != NULL &&
-            holds_variables(v->of_decl[p->index])) {
-            error_at(
-                place_in(p->file, p->at),
-                "'%s' is a pointer to functions with variables, which cannot be turned round",
-                p->name);
-            r->refused = true;
-        }
         add_parameter(r, p);
     }
     for (size_t i = 0; i < f->locals.n; i++) add_local(r, f->locals.at[i]);

@@ -257,7 +257,7 @@ void forward(emitter *m, const list *steps, const char *indent) {
             forward_array(m, s, indent);
             break;
         case STEP_IF:
-            putf(m->to, "%sif (%s) {\n", indent, print(r, s->e));
+            putf(m->to, "%sif (%s) {\n", indent, s->text != NULL ? s->text : print(r, s->e));
             if (s->noted != NULL) putf(m->to, "%s    %s = 1;\n", indent, s->noted);
             forward(m, &s->body, deeper(indent));
             if (s->noted != NULL || s->other.n != 0) putf(m->to, "%s} else {\n", indent);
