@@ -48,6 +48,11 @@ static bool gives_structure(const routine *r) {
            holds_variables(r->v->result);
 }
 
+bool gives_pointer(const version *v) {
+    return v->function->type->of->kind == TYPE_POINTER && v->result != NULL &&
+           holds_variables(v->result);
+}
+
 /* A declaration of a pointer with restrict. */
 static const char *restricted(const char *s, const char *name) {
     const tokens t = lex(s, strlen(s));
@@ -103,6 +108,7 @@ static const char *signature(const routine *r, bool back) {
         if (!is_value(p)) putf(&to, "%s, ", is_apart(r, p) ? restricted(s, b) : s);
         else if (back) putf(&to, "%s, ", shadow_type(p->type, format("*wgc_%s_b", p->name)));
     }
+    if (!back && gives_pointer(r->v)) putf(&to, "%s, ", shadow_type(result, "*wgc_result_to"));
     if (back && r->v->result != NULL && is_variable(r->v->result))
         put(&to, "double wgc_result_b, ");
     else if (back && gives_structure(r))
@@ -277,7 +283,7 @@ static void find_shadows(const list *routines) {
         more = false;
         for (size_t i = 0; i < routines->n; i++) {
             routine *const r = routines->at[i];
-            bool needs = r->v == r->a->root;
+            bool needs = r->v == r->a->root || gives_pointer(r->v);
             for (size_t k = 0; k < r->stretches.n; k++)
                 needs |= needs_shadows(r, &((stretch *)r->stretches.at[k])->steps);
             more |= needs != r->shadows;
@@ -310,7 +316,8 @@ static void put_forward(emitter *m) {
     putf(m->to, "%s {\n", signature(r, false));
     if (returns)
         putf(m->to, "    %s%s;\n", declared_as(result, "wgc_result"),
-             result->kind == TYPE_REAL || result->kind == TYPE_WHOLE ? " = 0" : "");
+             result->kind == TYPE_RECORD ? "" : " = 0");
+    if (gives_pointer(r->v)) putf(m->to, "    %s = 0;\n", shadow_type(result, "wgc_result_b"));
     put_locals(m);
     for (size_t i = 0; i < r->stretches.n; i++) {
         const stretch *const s = r->stretches.at[i];
@@ -328,6 +335,7 @@ static void put_forward(emitter *m) {
     }
     if (r->jumps) put(m->to, "    goto wgc_end;\nwgc_end:;\n");
     put_saved(m);
+    if (gives_pointer(r->v)) put(m->to, "    *wgc_result_to = wgc_result_b;\n");
     if (!r->lends) end_extent(m, &r->frame, "    ");
     putf(m->to, "%s}\n\n", returns ? "    return wgc_result;\n" : "");
 }
@@ -374,6 +382,8 @@ static void put_backward(emitter *m) {
     putf(m->to, "%s {\n", signature(r, true));
     if (f->type->of->kind != TYPE_VOID)
         putf(m->to, "    %s;\n", declared_as(f->type->of, "wgc_result"));
+    if (gives_pointer(r->v))
+        putf(m->to, "    %s = 0;\n", shadow_type(f->type->of, "wgc_result_b"));
     put_locals(m);
     for (size_t i = 0; i < f->parameters.n; i++) {
         const decl *const p = f->parameters.at[i];

@@ -210,8 +210,8 @@ static bool is_assigned_memory(const node *n) {
     if (n->kind != NODE_CALL || known_call(n)->kind != KNOWN_MEMORY) return false;
     const node *p = n->parent;
     while (p != NULL && (p->kind == NODE_PAREN || p->kind == NODE_CAST)) p = p->parent;
-    return p != NULL &&
-           ((p->kind == NODE_ASSIGN && same(p->op, "=")) || p->kind == NODE_DECLARE);
+    return p != NULL && ((p->kind == NODE_ASSIGN && same(p->op, "=")) ||
+                         p->kind == NODE_DECLARE || p->kind == NODE_RETURN);
 }
 
 /* A step that assigns text, with its derivatives. */

@@ -37,10 +37,11 @@ routine *steps_of(analysis *a, version *v) {
     const size_t n = body->children;
     const bool last = n != 0 && body->child[n - 1]->kind == NODE_RETURN;
     if (v->result != NULL && holds_variables(v->result) && f->type->of->kind != TYPE_REAL &&
+        f->type->of->kind != TYPE_POINTER &&
         (f->type->of->kind != TYPE_RECORD || has_held_pointers(r, f->type->of))) {
         error_at(
             place_in(f->file, f->at),
-            "'%s' returns a pointer to variables, which cannot be turned round: give it as an argument",
+            "'%s' returns a structure with pointers to variables, which cannot be turned round: give it as an argument",
             f->name);
         r->refused = true;
     }

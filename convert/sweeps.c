@@ -236,7 +236,9 @@ void forward(emitter *m, const list *steps, const char *indent) {
             keep_old(m, s, indent);
             putf(m->to, "%s%s%s_forward(%s);\n", indent,
                  s->to.name != NULL ? format("%s = ", s->to.name) : "", s->callee->name,
-                 call_arguments(m, s, NULL));
+                 call_arguments(m, s,
+                                holds_pointer(s) ? format("&%s", shadow_name(r, s->to.name))
+                                                 : NULL));
             break;
         case STEP_PLAIN:
             forward_plain(m, s, indent);

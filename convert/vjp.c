@@ -225,10 +225,13 @@ const char *vjp_definition(writer *w) {
     const bool number = v->result != NULL && is_variable(v->result),
                structure = v->result != NULL && f->type->of->kind == TYPE_RECORD &&
                            holds_variables(v->result);
-    putf(&body, "    %s%s_forward(%s%swgc_s);\n",
-         number || structure ? format("%s = ", declared_as(f->type->of, "wgc_result"))
-                             : "(void)",
-         v->name, text_of(&args), text_of(&fore));
+    const bool pointer = gives_pointer(v);
+    if (pointer) putf(&body, "    %s = NULL;\n", shadow_of(f->type->of, "wgc_result"));
+    putf(&body, "    %s%s_forward(%s%s%swgc_s);\n",
+         number || structure || pointer
+             ? format("%s = ", declared_as(f->type->of, "wgc_result"))
+             : "(void)",
+         v->name, text_of(&args), text_of(&fore), pointer ? "&wgc_result_b, " : "");
     put(&body, "    wgc_at = 0;\n");
     each(&w->a->outputs, false, "wgc_y[wgc_at++] = %s;", &body);
     if (number) put(&body, "    (void)wgc_result;\n    double wgc_result_b = 0;\n");
