@@ -44,6 +44,8 @@ size_t uses(const node *n, const decl *d); /* by its name */
 void initialise_list(builder *b, const node *n, const type *t, cell *c, const char *name,
                      const char *shadow);
 void statement(builder *b, const node *n); /* without jumps */
+/* What an attribute or pragma stands before: for compilers' loops. */
+const node *without_attributes(const node *n);
 
 /* ---- jumps.c */
 /* Does a statement leave the list that it stands in otherwise than at its end? */
