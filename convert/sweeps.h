@@ -19,6 +19,11 @@ bool target_holds(const step *s);
 const node *memory_call(const routine *r,
                         const step *s); /* malloc or calloc; NULL: it assigns something else */
 
+/* ---- signature.c */
+const char *signature(const routine *r, bool back);
+bool param_holds(const routine *r, const decl *p);
+bool is_value(const decl *p); /* it is handed over as it is, not by a pointer */
+
 /* ---- adjoint.c */
 const char *shadow_type(const type *t, const char *name); /* a declaration */
 /* The declaration of d alone, by another name, with its initialiser. */
