@@ -7,8 +7,15 @@ const char *one_declaration(const routine *r, const decl *d, const char *name) {
     const file *const f = d->file;
     const char *const init = d->init != NULL ? print(r, d->init) : "";
     if (strchr(leaf_type(d->type)->spelling, '(') != NULL) { /* of a type without a name */
+        const type *const t = leaf_type(d->type);
+        const decl *const of = t->kind == TYPE_RECORD ? t->record->definition : NULL;
         const size_t rest = specifiers_end(f, d->begin, d->end);
-        return format("%s %s", copy_text(f->text + d->begin, rest - d->begin),
+        const char *const specifiers =
+            of == NULL ? copy_text(f->text + d->begin, rest - d->begin)
+                       : format("%s%s%s", d->is_static ? "static " : "",
+                                is_constant(d->type) ? "const " : "",
+                                copy_text(of->file->text + of->begin, of->end - of->begin));
+        return format("%s %s", specifiers,
                       replaced(f, d->at, d->end, d->init != NULL ? 2 : 1,
                                (part[]){{d->at, d->at + strlen(d->name), name},
                                         {d->init != NULL ? d->init->begin : 0,

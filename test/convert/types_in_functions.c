@@ -13,7 +13,13 @@ static double series(double x) {
     };
     static const struct term terms[] = {{1, 0.5}, {2, -0.25}, {3, 2.0}};
     static const int many = sizeof terms / sizeof(struct term);
+    static const struct {
+        int power;
+        double factor;
+    } more[] = {{2, 0.125}, {1, -1}};
     double sum = 0;
+    for (int i = (int)(sizeof more / sizeof more[0]) - 1; i >= 0; i--)
+        sum += more[i].factor * (more[i].power == 2 ? x * x : x);
     for (int i = 0; i < many; i++) {
         double p = terms[i].factor;
         for (int k = 0; k < terms[i].power; k++) p *= x;
