@@ -303,11 +303,15 @@ static void join_for_plan(cell *a, cell *b) {
     else if (b->target != NULL) join_for_plan(a->target, b->target);
 }
 static void join_like(const version *v) {
-    for (size_t i = 0; i < v->function->nodes; i++)
-        for (size_t k = 0; v->of_node[i] != NULL && k < i; k++)
-            if (v->of_node[k] != NULL && real_cell(v->of_node[k]) == real_cell(v->of_node[i]) &&
-                v->like->of_node[k] != NULL && v->like->of_node[i] != NULL)
-                join_for_plan(v->like->of_node[k], v->like->of_node[i]);
+    const size_t n = v->function->nodes;
+    for (size_t i = 0; i < n; i++) {
+        if (v->of_node[i] == NULL || v->like->of_node[i] == NULL) continue;
+        cell *const c = real_cell(v->of_node[i]);
+        if (c->number == 0) c->number = (unsigned)i + 1; /* the first one of this memory */
+        else join_for_plan(v->like->of_node[c->number - 1], v->like->of_node[i]);
+    }
+    for (size_t i = 0; i < n; i++)
+        if (v->of_node[i] != NULL) real_cell(v->of_node[i])->number = 0;
 }
 
 /* Which routines others call than those of their file? */
