@@ -205,17 +205,42 @@ static bool reached_functions(const options *o, const program *p, const list *on
     return true;
 }
 
-/* Expands macros in these functions: texts are replaced or added. 0: there was nothing to expand; -1: too many. */
-static int expand_all(const program *p, const list *functions, const table *macros,
+/* The macros that the files define, by name; and of those that they define again or undefine, in *undone. */
+static table *defined_names(const program *p, table *undone) {
+    table *const names = table_new();
+    for (size_t i = 0; i < p->files.n; i++) {
+        const file *const f = p->files.at[i];
+        for (size_t k = 0; !f->of_system && k < f->tokens.n; k++) {
+            const token *const t = &f->tokens.at[k];
+            if (t->kind != TOKEN_DIRECTIVE) continue;
+            const char *const line = f->text + t->begin + 1;
+            const tokens words = lex(line, t->end - t->begin - 1);
+            if (words.n < 2) continue;
+            const bool undefined = token_is(line, &words.at[0], "undef");
+            if (!undefined && !token_is(line, &words.at[0], "define")) continue;
+            const char *const name =
+                copy_text(line + words.at[1].begin, words.at[1].end - words.at[1].begin);
+            if (undefined || table_get(names, name) != NULL) table_set(undone, name, names);
+            if (!undefined) table_set(names, name, names);
+        }
+    }
+    return names;
+}
+
+/* Expands macros in these functions (`at_end`: what is written stands behind all of the source): texts are replaced or added. 0: there was nothing to expand; -1: too many. */
+static int expand_all(const program *p, const list *functions, const table *macros, bool at_end,
                       changed *texts, size_t *n) {
     int changes = 0;
+    table *const undone = table_new();
+    if (at_end) (void)defined_names(p, undone);
+    const table *const last = at_end ? undone : NULL;
     for (size_t i = 0; i < p->files.n;
          i++) /* what has to go from all files is known behind the last one */
         if (!((file *)p->files.at[i])->of_system)
-            (void)expanded_file(p->files.at[i], functions, macros);
+            (void)expanded_file(p->files.at[i], functions, macros, last);
     for (size_t i = 0; i < p->files.n; i++) {
         const file *const g = p->files.at[i];
-        const char *const s = g->of_system ? NULL : expanded_file(g, functions, macros);
+        const char *const s = g->of_system ? NULL : expanded_file(g, functions, macros, last);
         if (s == NULL) continue;
         size_t k = 0;
         while (k < *n && !same(texts[k].name, g->name)) k++;
@@ -245,7 +270,8 @@ static program *read_expanded(const options *o, reading *r, const list *only, bo
     for (int round = 0; p != NULL && round < MOST_ROUNDS; round++) {
         list functions = {NULL, 0, 0};
         if (!reached_functions(o, p, only, &functions)) return NULL;
-        const int changes = expand_all(p, &functions, macros, texts, &n);
+        const int changes =
+            expand_all(p, &functions, macros, same(o->to, "adjoint"), texts, &n);
         *expanded |= changes != 0;
         if (changes <= 0) return r->last = p;
         if (round == 0) {
@@ -264,6 +290,7 @@ static analysis *analysed(const options *o, program *p) {
     decl *const f = function_named(p, o->function);
     a->program = p;
     a->accept_integers = o->accept_integers;
+    a->without_tape = same(o->to, "adjoint");
     for (size_t i = 0; i < o->passive.n; i++)
         for (size_t k = 0; k < p->functions.n; k++) {
             decl *const d = p->functions.at[k];
@@ -309,31 +336,11 @@ static const char *last_part(const char *name) {
     return slash != NULL ? slash + 1 : name;
 }
 
-/* The macros that the files define, by name. */
-static table *defined_names(const program *p) {
-    table *const names = table_new();
-    for (size_t i = 0; i < p->files.n; i++) {
-        const file *const f = p->files.at[i];
-        for (size_t k = 0; !f->of_system && k < f->tokens.n; k++) {
-            const token *const t = &f->tokens.at[k];
-            if (t->kind != TOKEN_DIRECTIVE) continue;
-            const char *const line = f->text + t->begin + 1;
-            const tokens words = lex(line, t->end - t->begin - 1);
-            if (words.n > 1 && token_is(line, &words.at[0], "define"))
-                table_set(
-                    names,
-                    copy_text(line + words.at[1].begin, words.at[1].end - words.at[1].begin),
-                    names);
-        }
-    }
-    return names;
-}
-
 /* What is written behind a source, with fields in it whose names that may have made macros of: s->q, where q stands for
  * s->q. These are undone first, for nothing of the source follows. */
 static const char *behind_macros(const writer *w, const char *s) {
     const tokens t = lex(s, strlen(s));
-    const table *const defined = defined_names(w->a->program);
+    const table *const defined = defined_names(w->a->program, table_new());
     list done = {NULL, 0, 0};
     text to = {NULL, 0, 0}, end = {NULL, 0, 0};
     for (size_t i = 1; i < t.n; i++) {
@@ -371,6 +378,7 @@ static bool write_all(const options *o, analysis *a) {
                 .blocks = same(o->to, "blocks")};
     const char *const header = beside(o->out, ".h");
     output out = {.source = o->out, .header = last_part(header), .alone = o->files.n == 1};
+    refuse_lent(a);
     const char *const declarations = callback_declaration(&w);
     bool good = true;
     for (size_t i = 0; i < a->program->files.n && errors_said() == 0; i++) {
@@ -398,6 +406,7 @@ static bool write_adjoints(const options *o, analysis *a) {
     const char *const header = beside(o->out, ".h");
     const output out = {.source = o->out, .header = last_part(header), .alone = true};
     refuse_recorded(a);
+    leave_functions(a);
     list routines = {NULL, 0, 0};
     if (!make_adjoint(&w, &routines)) return false;
     bool good = true;
@@ -406,10 +415,9 @@ static bool write_adjoints(const options *o, analysis *a) {
         if (!f->given || !has_adjoint(&routines, f)) continue;
         const char *const body = write_adjoint(&routines, f);
         const char *const s = format(
-            "%s from %s. Do not edit: convert again. */\n%s\n%s%s%s%s", written,
-            last_part(f->name), without_plain(body), f == root ? "#include <wengert.h>\n" : "",
-            f == root ? vjp_declaration(&w) : "", f == root ? "\n" : "",
-            f == root ? behind_macros(&w, vjp_definition(&w)) : "");
+            "%s from %s. Do not edit: convert again. */\n%s\n%s%s%s", written,
+            last_part(f->name), without_plain(body), f == root ? vjp_declaration(&w) : "",
+            f == root ? "\n" : "", f == root ? behind_macros(&w, vjp_definition(&w)) : "");
         if (errors_said() != 0) return false;
         good &= write_text(output_name(o, a, f), s);
     }

@@ -66,15 +66,6 @@ static list groups_of(const file *f) {
     return all;
 }
 
-/* Names that math.h, which wengert.h includes, has as macros: a file without it may use them otherwise. */
-static void without_math(const file *f, text *to) {
-    static const char *const names[] = {
-        "isnan",    "isinf", "isfinite", "isnormal", "signbit", "fpclassify", "INFINITY", "NAN",
-        "HUGE_VAL", "M_PI",  "M_PI_2",   "M_PI_4",   "M_E",     "M_LN2",      "M_SQRT2"};
-    for (size_t k = 0; k < sizeof names / sizeof *names; k++)
-        if (strstr(f->text, names[k]) != NULL) putf(to, "#undef %s\n", names[k]);
-}
-
 /* Text behind `static`, if it begins with that. */
 static const char *behind_static(const char *s) {
     const size_t n = strlen("static");
@@ -142,7 +133,7 @@ static const char *write_original(const file *f, const group *g) {
     return format("%s%s", weak ? "__attribute__((weak)) " : "", slice(f, g->begin, g->end));
 }
 
-static bool has_name(const list *l, const char *name) {
+bool has_name(const list *l, const char *name) {
     for (size_t i = 0; i < l->n; i++)
         if (same(l->at[i], name)) return true;
     return false;
@@ -382,6 +373,12 @@ static const char sort_text[] =
     "    else wgc_merge(tape, at, n, size, order, room);\n"
     "    free(room);\n}\n#endif\n";
 
+size_t headers_place(const file *f) {
+    const list groups = groups_of(f);
+    const size_t begin = includes_begin(f), end = includes_end(f, &groups);
+    return begin <= end ? begin : end;
+}
+
 const char *write_file(writer *w, const file *f, const char *in, const output *o) {
     const list groups = groups_of(f);
     text body = {NULL, 0, 0}, headers = {NULL, 0, 0};
@@ -409,11 +406,12 @@ const char *write_file(writer *w, const file *f, const char *in, const output *o
     size_t at = includes_begin(f) <= after ? includes_begin(f) : after;
     bool opened = false;
     put(&body, between(w, f, in, 0, at));
-    putf(
-        &body,
-        "#include <stddef.h>\n#include <stdint.h>\n#include <stdlib.h>\n#include <string.h>\n#include <%s.h>\n",
-        w->generic ? "wengert/generic" : "wengert");
-    if (!f->has_math) without_math(f, &body);
+    put_headers(
+        w->a->program, f,
+        format("#include <stddef.h>\n#include <stdint.h>\n#include <stdlib.h>\n#include "
+               "<string.h>\n#include <%s.h>\n",
+               w->generic ? "wengert/generic" : "wengert"),
+        &body);
     putf(&body, "extern unsigned long %s_run; /* counts recordings */\n", w->a->root->name);
     for (size_t i = 0; i <= groups.n; i++) {
         const group *const g = i < groups.n ? groups.at[i] : NULL;
