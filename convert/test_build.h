@@ -35,6 +35,7 @@ typedef struct mode {
 static const mode modes[] = {{"tape", "", true, false},
                              {"generic", "--to generic", true, true},
                              {"blocks", "--to blocks", true, false},
+                             {"regions", "--to blocks --directions 0", true, false},
                              {"adjoint", "--to adjoint", false, false}};
 enum { MODES = sizeof modes / sizeof *modes };
 
