@@ -380,7 +380,6 @@ static bool write_all(const options *o, analysis *a) {
                 .generic = same(o->to, "generic"),
                 .blocks = same(o->to, "blocks")};
     if (w.blocks) w.duals = dual_width(&w, (unsigned)strtoul(o->directions, NULL, 10));
-    w.blocks &= w.duals == 0;
     const char *const header = beside(o->out, ".h");
     output out = {.source = o->out, .header = last_part(header), .alone = o->files.n == 1};
     const char *const declarations = callback_declaration(&w);
