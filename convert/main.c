@@ -108,7 +108,7 @@ static int read_options(int argc, char **argv, options *o) {
     if (!same(o->to, "tape") && !same(o->to, "generic") && !same(o->to, "blocks") &&
         !same(o->to, "adjoint"))
         return misused(format("--to %s: tape, generic, blocks or adjoint", o->to));
-    if (o->directions == NULL) o->directions = "16";
+    if (o->directions == NULL) o->directions = "8";
     if (strspn(o->directions, "0123456789") != strlen(o->directions) ||
         strlen(o->directions) > 2 || strtoul(o->directions, NULL, 10) > MOST_DIRECTIONS)
         return misused(
