@@ -113,7 +113,7 @@ JANSSON_CFLAGS := $(call packages,--cflags,jansson)
 JANSSON_LIBS := $(call packages,--libs,jansson,-ljansson)
 # $(shell) does not see make's variables; the hash is of this text and the compiler's version.
 quoted = '$(subst ','\'',$(1))'
-FLAGS := $(CC)|$(CXX)|$(CPPFLAGS)|$(CFLAGS)|$(CXXFLAGS)|$(LDFLAGS)|$(OUR_CPPFLAGS)|$(OUR_CFLAGS)|$(BENCH_FLAGS)|$(PEER_FLAGS)|$(MATH_LIBS)$(if $(TEST_LEVEL),|$(TEST_LEVEL)|$(TEST_LEVEL_NOT))
+FLAGS := $(CC)|$(CXX)|$(CPPFLAGS)|$(CFLAGS)|$(CXXFLAGS)|$(LDFLAGS)|$(OUR_CPPFLAGS)|$(OUR_CFLAGS)|$(BENCH_FLAGS)|$(PEER_FLAGS)|$(MATH_LIBS)$(if $(filter mpich,$(MPI)),|mpich)$(if $(TEST_LEVEL),|$(TEST_LEVEL)|$(TEST_LEVEL_NOT))
 B := build/$(shell { printf '%s\n' $(call quoted,$(FLAGS)); $(CC) --version; } 2>/dev/null | cksum | cut -d' ' -f1)
 
 VERSION := $(shell sed -n 's/^.define WG_VERSION "\(.*\)"/\1/p' include/wengert/config.h)
@@ -178,6 +178,13 @@ space := $(subst ,, )
 # field N,ROW
 field = $(patsubst -,,$(subst $(comma), ,$(word $(1),$(subst :, ,$(2)))))
 
+# MPI=mpich: adapters/mpi and adapters/scalapack for MPICH, which stands beside Open MPI; PETSc is Open MPI's.
+MPI ?= openmpi
+MPIRUN ?= $(if $(filter mpich,$(MPI)),mpirun.mpich,mpirun)
+MPI_DEBIAN := $(if $(filter mpich,$(MPI)),libmpich-dev$(comma)mpich,libopenmpi-dev$(comma)openmpi-bin)
+MPI_PACKAGE := $(if $(filter mpich,$(MPI)),mpich,mpi-c)
+MPI_LIB := $(if $(filter mpich,$(MPI)),-lmpich,-lmpi)
+
 ADAPTERS := \
     problem:-:-:-:- \
     ipopt:IpStdCInterface.h:coinor-libipopt-dev:ipopt:-lipopt \
@@ -186,9 +193,9 @@ ADAPTERS := \
     cminpack:cminpack.h:libcminpack-dev:cminpack:-lcminpack \
     lbfgs:lbfgs.h:liblbfgs-dev:liblbfgs:-llbfgs \
     sundials:sundials/sundials_nvector.h,sunlinsol/sunlinsol_klu.h:libsundials-dev,libsuitesparse-dev:-:-lsundials_generic:$(subst $(space),$(comma),$(addprefix -lsundials_,cvodes idas arkode kinsol nvecserial sunmatrixdense sunmatrixband sunmatrixsparse sunlinsoldense sunlinsolband sunlinsolklu sunlinsolspgmr)):-isystem/usr/include/suitesparse \
-    petsc:petscdmda.h,petscsnes.h,petscts.h,petsctao.h:libpetsc-real-dev:PETSc,mpi-c:-lpetsc_real,-lmpi \
-    mpi:mpi.h:libopenmpi-dev,openmpi-bin:mpi-c:-lmpi \
-    scalapack:mpi.h:libscalapack-openmpi-dev:mpi-c:-lscalapack-openmpi,-lmpi:-:-Iadapters/mpi
+    $(if $(filter mpich,$(MPI)),,petsc:petscdmda.h$(comma)petscsnes.h$(comma)petscts.h$(comma)petsctao.h:libpetsc-real-dev:PETSc$(comma)mpi-c:-lpetsc_real$(comma)-lmpi) \
+    mpi:mpi.h:$(MPI_DEBIAN):$(MPI_PACKAGE):$(MPI_LIB):-:-Iadapters/ranks \
+    scalapack:mpi.h:libscalapack-$(MPI)-dev:$(MPI_PACKAGE):-lscalapack-$(MPI),$(MPI_LIB):-:-Iadapters/mpi,-Iadapters/ranks
 
 # Adapters that the tests and examples of another one use, too.
 ALSO_scalapack := mpi
@@ -308,7 +315,7 @@ test: programs ## build and run every test; the last line counts them
 	$(absent)
 	@MAKE='$(MAKE_COMMAND)' CC='$(CC)' CXX='$(CXX)' CPPFLAGS='$(CPPFLAGS)' CFLAGS='$(CFLAGS)' LDFLAGS='$(LDFLAGS)' \
 	MATH_LIBS='$(MATH_LIBS)' MATH_CFLAGS='$(MATH_CFLAGS)' B='$(B)' GENERATED='$(GENERATED)' TEST_TIMEOUT='$(TEST_TIMEOUT)' TEST_JOBS='$(TEST_JOBS)' \
-	ADAPTERS='$(ADAPTER_NAMES)' \
+	ADAPTERS='$(ADAPTER_NAMES)' MPIRUN='$(MPIRUN)' \
 	    sh test/run $(SCRIPTS) $(CONVERT_TESTS) $(TEST_PROGS) $(FUZZ_PROGS) $(EXAMPLE_TESTS) $(ADAPTER_PROGS)
 
 # The scripts that watch over the house itself.
@@ -372,9 +379,9 @@ deps-cxx: ## install Eigen and Boost, for tests of wg::active in them (apt)
 deps-solvers: ## install the solvers that adapters/ are for (apt)
 	@set -e; need=; $(foreach row,$(ADAPTERS_ABSENT),need="$$need $(call field,3,$(row))";) $(apt)
 
-deps-mpi: ## install Open MPI and ScaLAPACK, for adapters/mpi and adapters/scalapack (apt)
+deps-mpi: ## install Open MPI (MPI=mpich: MPICH) and ScaLAPACK, for adapters/mpi and adapters/scalapack (apt)
 	@set -e; need=; $(foreach row,$(filter mpi:% scalapack:%,$(ADAPTERS_ABSENT)),need="$$need $(call field,3,$(row))";) \
-	command -v mpirun >/dev/null || case "$$need" in *openmpi-bin*) ;; *) need="$$need openmpi-bin";; esac; \
+	command -v $(MPIRUN) >/dev/null || case "$$need" in *$(lastword $(subst $(comma), ,$(MPI_DEBIAN)))*) ;; *) need="$$need $(lastword $(subst $(comma), ,$(MPI_DEBIAN)))";; esac; \
 	$(apt)
 
 deps-convert: ## install libclang, for the converter (apt)
@@ -397,7 +404,7 @@ test_level = $(if $(filter $(TEST_LEVEL_NOT:%=$(B)/test/%.o),$@),,$(TEST_LEVEL))
 $(B)/test/%.o: MORE_CFLAGS = $(test_level)
 $(B)/ops/%.o $(B)/tape/%.o: MORE_CPPFLAGS = $(MATH_CFLAGS)
 # Loops over arrays that gcc vectorises at this level only.
-$(addprefix $(B)/ops/,matrix/convolution_maps.o matrix/dense.o matrix/statistics.o matrix/softmax.o scalar/copy.o): MORE_CFLAGS = $(patsubst -O2,-O3,$(filter -O2,$(CFLAGS)))
+$(addprefix $(B)/ops/,matrix/convolution_maps.o matrix/dense.o matrix/normal_density.o matrix/covariance.o matrix/gaussian_process.o matrix/softmax.o scalar/copy.o): MORE_CFLAGS = $(patsubst -O2,-O3,$(filter -O2,$(CFLAGS)))
 X86 := $(filter x86_64-%,$(shell $(CC) -dumpmachine 2>/dev/null))
 $(B)/ops/scalar/elementwise_avx2.o $(B)/tape/function/run/interpreter_avx2.o: MORE_CFLAGS = $(if $(X86),-mavx2 -mfma)
 $(B)/ops/scalar/elementwise_avx512.o $(B)/tape/function/run/interpreter_avx512.o: MORE_CFLAGS = $(if $(X86),-mavx2 -mfma -mavx512f -mavx512dq -mavx512vl)

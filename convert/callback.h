@@ -28,6 +28,7 @@ const char *arguments_name(const writer *w);
 const char *
 arguments_declaration(writer *w); /* the structure, and how many inputs and outputs */
 const char *selections_text(const list *selections);
+const char *function_pointer(writer *w, const decl *p); /* a parameter, as it is declared */
 const char *dimensions(const type *t);
 const char *record_name(const record *r);
 const type *pointed(const decl *p);

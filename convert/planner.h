@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What plan.c and again.c share: the walk that finds which old values are needed again. */
+/* What needed.c, plan.c and again.c share: the walk that finds which old values are needed again. */
 #ifndef CONVERT_PLANNER_H
 #define CONVERT_PLANNER_H
 
@@ -32,6 +32,21 @@ typedef struct planner {
     range *ranges;
 } planner;
 
+/* needed.c */
+void number_one(list *numbered, cell *c);
+unsigned cell_number(planner *p, cell *c); /* gives it one, if it has none */
+bool has_flag(const cell_flags *f, unsigned k);
+void set_flag(cell_flags *f, unsigned k, bool to);
+cell_flags copy_flags(const planner *p, const cell_flags *f);
+void add_flags(const planner *p, cell_flags *to, const cell_flags *more);
+void use(planner *p, cell *c);
+void use_value(planner *p, const node *n);    /* all that the value of n is computed of */
+void use_address(planner *p, const node *n);  /* what the address of a place is computed of */
+void use_partials(planner *p, const node *n); /* what the adjoint of an expression asks for */
+const range *range_of(const planner *p, const node *index);
+bool has_one_value(const decl *d); /* not one for each turn of a loop */
+const decl *array_of(const planner *p, const node *n);
+bool is_fresh(const planner *p, const node *n);
 cell *variable_cell(const planner *p,
                     const char *name); /* of a variable of ours; NULL: there is none */
 bool is_local(const planner *p,

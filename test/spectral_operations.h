@@ -121,6 +121,11 @@ OPERATION(of_riccati, add(s, wg_riccati(t, o->a, wg_mat_add(t, o->b, wg_mat_iden
                                         o->symmetric, o->definite)))
 OPERATION(of_discrete_riccati, add(s, wg_riccati_discrete(t, wg_mat_scale(t, 0.5, o->a), o->b,
                                                           o->definite, o->definite)))
+/* Of a space, whatever its basis: projectors. */
+OPERATION(of_null_space,
+          const wg_mat y = wg_null_space(t, wg_mat_block(o->a, 0, 0, o->n - o->n / 2, o->n),
+                                         -1);
+          add(s, wg_gemm(t, 'N', 'T', 1, y, y, 0, y)))
 
 static inline double plain_exp(double x, const void *data) { return (void)data, exp(x); }
 static inline double plain_log(double x, const void *data) { return (void)data, log(x); }
@@ -212,6 +217,7 @@ static const struct {
                   {"signm", of_signm},
                   {"riccati", of_riccati},
                   {"riccati_discrete", of_discrete_riccati},
+                  {"null_space", of_null_space},
                   {"user's exp", of_user_exp},
                   {"user's log", of_user_log}};
 /* The last ones are of functions of the user's, which have no part in functions. */

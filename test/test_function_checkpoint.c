@@ -604,6 +604,43 @@ static void a_recording_has_sixteen_work_tapes_at_most(void **state) {
     for (int k = 0; k < 17; k++) wg_tape_free(other[k]);
 }
 
+/* A recording that never resets gives its work tapes back where it rewinds to before they came. */
+static void a_rewind_gives_work_tapes_back(void **state) {
+    (void)state;
+    const double start[N] = {0.1, 0.2, 0.3, 0.4}, param[NP] = {1, 2, 3};
+    const wg_region region = {.record = swing};
+    const wg_mat a = wg_mat_input(tape, N, 1, start, N);
+    const wg_mat p = wg_mat_input(tape, NP, 1, param, NP);
+    wg_tape *const first = wg_tape_new(NULL), *const elsewhere = wg_tape_new(NULL);
+    wg_mat y, z;
+    double g = 0;
+    assert_int_equal(wg_checkpoint(tape, first, 3, 1, &region, 2, a, p, &y), WG_OK);
+    const wg_mark m = wg_tape_mark(tape);
+    for (int k = 0; k < 40; k++) {
+        wg_tape *const other = wg_tape_new(NULL);
+        assert_int_equal(wg_checkpoint(tape, other, 3, 1, &region, 2, y, p, &z), WG_OK);
+        assert_int_equal(wg_reverse(tape, wg_mat_sum(tape, z)), WG_OK);
+        if (k == 0) g = wg_adjoint(tape, wg_mat_at(a, 0, 0));
+        assert_true(g != 0 && wg_adjoint(tape, wg_mat_at(a, 0, 0)) == g);
+        if (k % 2) wg_tape_free(other);
+        assert_int_equal(wg_tape_rewind(tape, m), WG_OK);
+        if (k % 2) continue;
+        /* it may be of another recording now */
+        const wg_mat b = wg_mat_input(elsewhere, N, 1, start, N);
+        const wg_mat q = wg_mat_input(elsewhere, NP, 1, param, NP);
+        assert_int_equal(wg_checkpoint(elsewhere, other, 3, 1, &region, 2, b, q, &z), WG_OK);
+        const wg_real sum = wg_mat_sum(elsewhere, z);
+        wg_tape_free(other);
+        assert_int_equal(wg_reverse(elsewhere, sum), WG_ESTALE);
+        wg_tape_reset(elsewhere);
+    }
+    /* the first one is in use: it came before the mark */
+    const wg_real sum = wg_mat_sum(tape, y);
+    wg_tape_free(first);
+    assert_int_equal(wg_reverse(tape, sum), WG_ESTALE);
+    wg_tape_free(elsewhere);
+}
+
 /* A work tape is of the recording that works on it: after a reset of that, of another one. */
 static void a_work_tape_that_was_freed_is_found_by_its_next_recording(void **state) {
     (void)state;
@@ -630,6 +667,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_work_tape_that_was_freed_is_found),
         cmocka_unit_test(a_recording_has_sixteen_work_tapes_at_most),
+        cmocka_unit_test(a_rewind_gives_work_tapes_back),
         cmocka_unit_test(a_work_tape_that_was_freed_is_found_by_its_next_recording),
         cmocka_unit_test(the_gradient_is_that_of_the_whole_loop_whatever_is_stored),
         cmocka_unit_test(regions_are_evaluated_again_as_seldom_as_can_be),

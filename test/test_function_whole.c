@@ -128,6 +128,8 @@ static void third_derivatives_are_there_or_refused_by_name(void **state) {
 
 /* ---- what a tape refuses is no number ---- */
 
+OPERATION(of_basis, add(s, wg_null_space(t, wg_mat_block(o->a, 0, 0, 1, o->n), -1)))
+
 static void what_a_tape_refuses_is_not_finite(void **state) {
     (void)state;
     enum { ORDER = 3, N = 3 * ORDER * ORDER };
@@ -154,7 +156,11 @@ static void what_a_tape_refuses_is_not_finite(void **state) {
                  {of_polar, {2, 2, 2}, 1, 1},
                  {of_any_vectors, {2, 2, 3}, 1, 0},
                  {of_any_vectors, {1, 2, 3}, 1, 1},
-                 {of_signm, {1, 0, 2}, 0, 0}};
+                 {of_signm, {1, 0, 2}, 0, 0},
+                 {of_null_space, {1, 0, 2}, 0, 0},
+                 {of_null_space, {1, 2, 3}, 1, 1},
+                 {of_null_space, {1, NAN, 2}, 0, 0},
+                 {of_basis, {1, 2, 3}, 1, 0}};
     uint64_t seed = 3;
     for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
         number k = {cases[c].of, ORDER, 1};
@@ -172,6 +178,31 @@ static void what_a_tape_refuses_is_not_finite(void **state) {
         if (finite != cases[c].second) fail_msg("case %zu: H v begins with %g", c, h[0]);
         wg_function_free(f), wg_function_free(hvp);
     }
+}
+
+static wg_status of_two_columns(wg_tape *t, size_t n, const wg_real *x, size_t m, wg_real *y,
+                                void *data) {
+    (void)n, (void)m, (void)data;
+    const wg_mat a = wg_mat_gather(t, 3, 2, x);
+    const wg_mat v = wg_null_space(t, wg_gemm(t, 'N', 'T', 1, a, a, 0, a), 1e-9);
+    y[0] = wg_mat_sum(t, wg_gemm(t, 'N', 'T', 1, v, v, 0, v));
+    return wg_tape_status(t);
+}
+
+/* Where a matrix has not full rank its null space is a part of functions, its derivative is not. */
+static void null_spaces_of_lower_rank_are_values(void **state) {
+    (void)state;
+    const double x[] = {1, 2, 3, -1, 0.5, 2}, at[] = {2, 1, -1, 0, 1, 3};
+    wg_function *const f = recording_of(of_two_columns, NULL, 6, x);
+    double y[2], g[6];
+    evaluate(f, at, NULL, NULL, y);
+    must(wg_gradient(tape, of_two_columns, NULL, 6, at, &y[1], g));
+    near("a null space", 3, "the value", 1, y, y + 1);
+    wg_function *none = NULL;
+    assert_int_equal(wg_function_gradient(tape, f, &none), WG_ESINGULAR);
+    assert_non_null(strstr(wg_tape_message(tape), "the derivative of wg_null_space"));
+    wg_tape_reset(tape);
+    wg_function_free(f);
 }
 
 /* ---- adjoints and directions of any size ---- */
@@ -422,6 +453,7 @@ int main(void) {
         cmocka_unit_test(functions_are_the_tape_at_other_points),
         cmocka_unit_test(third_derivatives_are_there_or_refused_by_name),
         cmocka_unit_test(what_a_tape_refuses_is_not_finite),
+        cmocka_unit_test(null_spaces_of_lower_rank_are_values),
         cmocka_unit_test(derivatives_are_linear_at_all_sizes),
         cmocka_unit_test(vectors_of_any_size_have_second_derivatives),
         cmocka_unit_test(points_and_threads_do_not_change_bits),

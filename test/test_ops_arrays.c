@@ -82,7 +82,7 @@ static void by_library(trial *r, double *a, double *b, double *c, double alpha, 
         c[0] = cblas_dnrm2(n, a, abs(r->incx));
         break;
     case DASUM:
-        c[0] = cblas_dasum(n, a, abs(r->incx));
+        c[0] = cblas_dasum(n, a, r->incx);
         break;
     case DAXPY:
         cblas_daxpy(n, alpha, a, r->incx, c, r->incy);
@@ -168,7 +168,7 @@ static void by_variables(trial *r, wg_tape *t, wg_array a, wg_array b_, wg_real 
         c[0] = wg_dnrm2(t, n, a, abs(r->incx));
         break;
     case DASUM:
-        c[0] = wg_dasum(t, n, a, abs(r->incx));
+        c[0] = wg_dasum(t, n, a, r->incx);
         break;
     case DAXPY:
         wg_daxpy(t, n, alpha, a, r->incx, c, r->incy);
@@ -348,6 +348,11 @@ static void the_largest_is_found_by_value(void **state) {
     assert_int_equal(wg_idamax(t, 4, WG_ARRAY(a), 1), 1);
     assert_int_equal(wg_idamax(t, 2, WG_ARRAY(x), 3), 1);
     assert_int_equal(wg_idamax(t, 0, WG_ARRAY(x), 1), 0);
+    for (int step = -2; step <= 0; step++) {
+        assert_int_equal(wg_idamax(t, 2, WG_ARRAY(x), step), cblas_idamax(2, a, step));
+        assert_true(wg_value(wg_dasum(t, 2, WG_ARRAY(x), step)) == cblas_dasum(2, a, step));
+    }
+    assert_int_equal(wg_tape_status(t), WG_OK);
     wg_tape_free(t);
 }
 

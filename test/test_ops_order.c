@@ -280,6 +280,22 @@ static void write_patterns(wg_tape *t, const wg_mat *in, struct written_out_resu
     written_out_put(r, wg_toeplitz(t, in[0], in[1]));
     written_out_put(r, wg_circulant(t, in[0]));
 }
+static void write_distances(wg_tape *t, const wg_mat *in, struct written_out_results *r,
+                            const void *data) {
+    (void)data;
+    written_out_put(r, wg_distances(t, in[0], wg_mat_transpose(in[1])));
+    written_out_put(r, wg_distances_squared(t, in[0], wg_mat_transpose(in[1])));
+}
+static void write_own_distances(wg_tape *t, const wg_mat *in, struct written_out_results *r,
+                                const void *data) {
+    (void)data;
+    written_out_put(r, wg_distances(t, in[0], in[0]));
+}
+static void write_covariance(wg_tape *t, const wg_mat *in, struct written_out_results *r,
+                             const void *data) {
+    (void)data;
+    written_out_put(r, wg_data_covariance(t, in[0], 1));
+}
 
 static void functions_of_them_are_the_same(void **state) {
     (void)state;
@@ -287,6 +303,9 @@ static void functions_of_them_are_the_same(void **state) {
         {.name = "cummax", .record = write_maxima, .in = {{2, 3, HEAVY}}},
         {.name = "sort", .record = write_sorted, .in = {{3, 2, HEAVY}}},
         {.name = "patterns", .record = write_patterns, .in = {{3, 1, PLAIN}, {1, 2, PLAIN}}},
+        {.name = "distances", .record = write_distances, .in = {{3, 2, PLAIN}, {2, 2, PLAIN}}},
+        {.name = "own distances", .record = write_own_distances, .in = {{3, 2, PLAIN}}},
+        {.name = "covariance", .record = write_covariance, .in = {{4, 3, PLAIN}}},
     };
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) written_out_check(&all[i]);
 }

@@ -62,6 +62,61 @@ static void solutions_are_those_of_the_matrices(void **state) {
     }
 }
 
+/* The gradient of a weighted sum of a solution, by c, r and b; and the solution: 4 columns of n numbers. c and r
+ * are multiplied by 2^scale[0], b by 2^scale[1], the weights by 2^scale[2]. */
+static void scaled_solve(int circulant, size_t n, const double *from, const int scale[3],
+                         double *to) {
+    wg_tape *const t = derived_tape();
+    double x[3][8], weight[8];
+    for (size_t i = 0; i < n; i++) {
+        x[0][i] = ldexp(from[i], scale[0]), x[1][i] = ldexp(from[n + i], scale[0]);
+        x[2][i] = ldexp(from[2 * n + i], scale[1]);
+        weight[i] = ldexp(1 - 0.25 * (double)i, scale[2]);
+    }
+    const wg_mat c = wg_mat_input(t, n, 1, x[0], n), r = wg_mat_input(t, n, 1, x[1], n),
+                 b = wg_mat_input(t, n, 1, x[2], n);
+    const wg_mat y = circulant ? wg_solve_circulant(t, c, b) : wg_solve_toeplitz(t, c, r, b);
+    derived_must(t, "solve", wg_tape_status(t));
+    const wg_real sum = wg_mat_dot(t, wg_mat_constant(t, n, 1, weight, n), y);
+    derived_must(t, "sweep", wg_reverse(t, sum));
+    const wg_mat of[] = {c, r, b};
+    for (size_t k = 0; k < 3; k++)
+        assert_int_equal(wg_mat_adjoint(t, of[k], to + k * n, n), WG_OK);
+    for (size_t i = 0; i < n; i++) to[3 * n + i] = y.value[i];
+    wg_tape_free(t);
+}
+
+/* Numbers near the ends of the range give what others give, times a power of 2, bit by bit: sums on the way
+ * neither overflow nor vanish. */
+static void solutions_scale_with_their_operands(void **state) {
+    (void)state;
+    static const int no_scale[3] = {0, 0, 0}, scale[][3] = {{1019, 1022, 500},
+                                                            {-1000, -1000, -500},
+                                                            {-500, 500, -600},
+                                                            {500, -500, 600}};
+    uint64_t seed = 11;
+    for (size_t n = 1; n <= 8; n++) {
+        double x[24], once[32], got[32];
+        for (size_t i = 0; i < 3 * n; i++)
+            x[i] = i < 2 * n ? walk_number(&seed) / (double)(1 + i % n)
+                             : 1 - 0.1 * (double)(i % n);
+        x[0] += 8, x[n] = x[0];
+        for (int circulant = 0; circulant < 2; circulant++) {
+            scaled_solve(circulant, n, x, no_scale, once);
+            for (size_t s = 0; s < sizeof scale / sizeof *scale; s++) {
+                const int kx = scale[s][1] - scale[s][0], kw = scale[s][2] - scale[s][0];
+                const int shift[4] = {kx + kw, kx + kw, kw, kx};
+                scaled_solve(circulant, n, x, scale[s], got);
+                for (size_t i = 0; i < 4 * n; i++)
+                    if (got[i] != ldexp(once[i], shift[i / n]))
+                        fail_msg("%s %zu, scale %zu: number %zu is %g, not %g",
+                                 circulant ? "circulant" : "toeplitz", n, s, i, got[i],
+                                 ldexp(once[i], shift[i / n]));
+            }
+        }
+    }
+}
+
 static wg_mat column(wg_tape *t, size_t n, const double *x) {
     return wg_mat_input(t, n, 1, x, n);
 }
@@ -114,6 +169,7 @@ int main(void) {
         cmocka_unit_test(derivatives_of_all_orders_agree),
         cmocka_unit_test(what_is_not_finite_is_refused),
         cmocka_unit_test(solutions_are_those_of_the_matrices),
+        cmocka_unit_test(solutions_scale_with_their_operands),
         cmocka_unit_test(what_is_wrong_is_named),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

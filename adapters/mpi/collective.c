@@ -130,12 +130,10 @@ static wg_status shape(wg_block *b) {
 static wg_status forward(wg_block *b, wgi_phase phase) {
     const wgi_mpi_params *const p = b->params;
     const int bar = phase == WGI_TANGENTS;
-    const double *from = NULL;
+    const double *const from =
+        b->inputs != 0 ? wgi_mpi_flat(p->m, &b->in[0], bar, b->lanes, 0) : NULL;
     wg_status s = enter(p, phase, b->lanes);
-    if (s == WG_OK && b->inputs != 0) {
-        from = wgi_mpi_flat(p->m, &b->in[0], bar, b->lanes, 0);
-        if (from == NULL) s = WG_ENOMEM;
-    }
+    if (s == WG_OK && b->inputs != 0 && from == NULL) s = WG_ENOMEM;
     double *const to = b->outputs < 2 ? NULL : bar ? b->out[0].bar : b->out[0].value;
     /* what does not come, although it was counted, is not a number */
     for (size_t i = 0; to != NULL && i < wgi_mpi_size(&b->out[0]) * b->lanes; i++)
@@ -152,12 +150,10 @@ static wg_status jvp(wg_block *b) { return forward(b, WGI_TANGENTS); }
 
 static wg_status vjp(wg_block *b) {
     const wgi_mpi_params *const p = b->params;
-    double *to = NULL;
+    double *const to =
+        b->inputs != 0 ? wgi_mpi_room(p->m, 0, wgi_mpi_size(&b->in[0]) * b->lanes) : NULL;
     wg_status s = enter(p, WGI_ADJOINTS, b->lanes);
-    if (s == WG_OK && b->inputs != 0) {
-        to = wgi_mpi_room(p->m, 0, wgi_mpi_size(&b->in[0]) * b->lanes);
-        if (to == NULL) s = WG_ENOMEM;
-    }
+    if (s == WG_OK && b->inputs != 0 && to == NULL) s = WG_ENOMEM;
     const double *const from = b->outputs > 1 ? b->out[0].bar : NULL;
     if (s == WG_OK) s = wgi_mpi_error(p->m, move(p, WGI_ADJOINTS, b->lanes, from, to));
     if (s == WG_OK && to != NULL) wgi_mpi_add(&b->in[0], to, b->lanes);

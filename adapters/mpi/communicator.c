@@ -1,25 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* communicator.c - communicators: made and freed; failures, and how all ranks learn of them.
- *
- * Before a collective call of a checked communicator all ranks agree, by one reduction of what each
- * is about to do and of whether it has failed. A rank that has failed joins the next agreement, at
- * whatever call it comes to, so that nobody waits in one for ever; after that all have failed, and
- * nothing is communicated until wg_mpi_clear. Who waits for a message is in no agreement: it is told
- * by a notice, for which it looks while it waits. */
+/* communicator.c - communicators: made and freed; failures, and how all ranks learn of them: by the next
+ * agreement (agree.c), or, who waits for a message, by a notice, for which it looks while it waits. */
 #include "internal.h"
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 enum { NOTICE_TAG = 1 };
-
-static const char *name_of(wgi_mpi_call call) {
-#define NAME(name) "wg_mpi_" #name,
-    static const char *const names[] = {"nothing",
-                                        WGI_MPI_CALLS(NAME) "wg_function_evaluate_mpi"};
-#undef NAME
-    return call > WGI_MPI_NONE && call < WGI_MPI_CALL_COUNT ? names[call] : names[0];
-}
 
 /* ---- failures --------------------------------------------------------------------------- */
 
@@ -39,9 +26,7 @@ static wg_status keep(wg_mpi *m, wg_status s, const char *format, va_list args) 
     return m->failed = s;
 }
 
-/* Without a notice: all others know. */
-__attribute__((format(printf, 3, 4))) static wg_status know(wg_mpi *m, wg_status s,
-                                                            const char *format, ...) {
+wg_status wgi_mpi_know(wg_mpi *m, wg_status s, const char *format, ...) {
     va_list args;
     va_start(args, format);
     s = keep(m, s, format, args);
@@ -84,40 +69,11 @@ wg_status wgi_mpi_listen(wg_mpi *m) {
     if (error != MPI_SUCCESS) return wgi_mpi_error(m, error);
     m->traffic[m->size + got.MPI_SOURCE]++;
     m->told = 1; /* who has failed first tells all */
-    return know(m, (wg_status)code, "%s on rank %d", wg_status_text((wg_status)code),
-                got.MPI_SOURCE);
+    return wgi_mpi_know(m, (wg_status)code, "%s on rank %d", wg_status_text((wg_status)code),
+                        got.MPI_SOURCE);
 }
 
-/* ---- agreements ------------------------------------------------------------------------- */
-
-wg_status wgi_mpi_agree(wg_mpi *m, wg_status s, wgi_mpi_call call, uint64_t detail) {
-    if (m->agreed) return m->failed;
-    if (m->checked && m->failed != WG_OK) s = m->failed;
-    const long long what = (long long)(detail >> 2);
-    long long mine[5] = {(long long)s, (long long)call, -(long long)call, what, -what}, all[5];
-    const int error = MPI_Allreduce(mine, all, 5, MPI_LONG_LONG, MPI_MAX, m->comm[WGI_CONTROL]);
-    if (error != MPI_SUCCESS) return wgi_mpi_error(m, error);
-    const int other = all[1] != -all[2], differs = all[3] != -all[4];
-    if (all[0] == WG_OK && !other && !differs) return WG_OK;
-    m->agreed = m->checked;
-    if (!m->checked) m->failed = WG_OK;
-    if (all[0] != WG_OK)
-        return know(m, (wg_status)all[0], "%s on another rank",
-                    wg_status_text((wg_status)all[0]));
-    if (other)
-        return know(m, WG_EMISMATCH, "some ranks are in %s, others in %s",
-                    name_of((wgi_mpi_call)-all[2]), name_of((wgi_mpi_call)all[1]));
-    return know(m, WG_ESHAPE,
-                "all ranks are in %s, but with other sizes, roots, operations or lanes, or "
-                "some in a sweep",
-                name_of(call));
-}
-
-wg_status wgi_mpi_enter(wg_mpi *m, wgi_mpi_call call, wgi_phase phase, uint64_t detail) {
-    m->inside = 1;
-    if (!m->checked) return WG_OK;
-    return wgi_mpi_agree(m, WG_OK, call, wgi_mpi_mix(detail, (uint64_t)phase + 1));
-}
+/* ---- failures of calls ------------------------------------------------------------------- */
 
 wg_status wgi_mpi_apply(wg_tape *t, const wg_block_op *op, const wgi_mpi_params *p,
                         size_t bytes, wgi_mpi_call call, size_t inputs, const wg_mat *in,
@@ -194,6 +150,13 @@ static void least_at(void *from, void *to, int *n, MPI_Datatype *type) {
 
 static int none(MPI_Comm comm) { return comm == MPI_COMM_NULL; }
 
+/* Between MPI_Init and MPI_Finalize. */
+static int is_running(void) {
+    int begun = 0, over = 1;
+    return MPI_Initialized(&begun) == MPI_SUCCESS && begun &&
+           MPI_Finalized(&over) == MPI_SUCCESS && !over;
+}
+
 static int make(wg_mpi *m, MPI_Comm comm, unsigned flags) {
     void *tags = NULL;
     int is = 0;
@@ -214,8 +177,8 @@ static int make(wg_mpi *m, MPI_Comm comm, unsigned flags) {
     m->traffic = calloc(3 * n, sizeof *m->traffic);
     m->notice = malloc(n * sizeof(MPI_Request));
     for (size_t r = 0; m->notice != NULL && r < n; r++) m->notice[r] = MPI_REQUEST_NULL;
-    return wgi_mpi_neighbours_find(m) && m->count != NULL && m->traffic != NULL &&
-           m->notice != NULL && flags <= WG_MPI_CHECKED &&
+    return wgi_mpi_neighbours_find(m) && wgi_mpi_entries_make(m) && m->count != NULL &&
+           m->traffic != NULL && m->notice != NULL && flags <= WG_MPI_CHECKED &&
            MPI_Op_create(largest, 1, &m->largest) == MPI_SUCCESS &&
            MPI_Op_create(least, 1, &m->least) == MPI_SUCCESS &&
            MPI_Op_create(largest_at, 1, &m->largest_at) == MPI_SUCCESS &&
@@ -236,6 +199,17 @@ static int is_over(wgi_message *a) {
     return 1;
 }
 
+/* The memory. */
+static void forget(wg_mpi *m) {
+    for (int k = 0; k < WGI_ROOMS; k++) free(m->room[k]);
+    wgi_mpi_neighbours_forget(m);
+    wgi_mpi_entries_forget(m);
+    free(m->count);
+    free(m->traffic);
+    free(m->notice);
+    free(m);
+}
+
 static void release(wg_mpi *m) {
     for (wgi_message *a = m->messages, *next; a != NULL; a = next) {
         next = a->next;
@@ -248,15 +222,10 @@ static void release(wg_mpi *m) {
     MPI_Op *const made[] = {&m->largest, &m->least, &m->largest_at, &m->least_at};
     for (size_t k = 0; k < sizeof made / sizeof *made; k++)
         if (*made[k] != MPI_OP_NULL) (void)MPI_Op_free(made[k]);
-    for (int k = 0; k < WGI_ROOMS; k++) free(m->room[k]);
-    wgi_mpi_neighbours_forget(m);
-    free(m->count);
-    free(m->traffic);
-    free(m->notice);
-    free(m);
+    forget(m);
 }
 
-wg_mpi *wg_mpi_new(MPI_Comm comm, unsigned flags) {
+static wg_mpi *open_on(MPI_Comm comm, unsigned flags) {
     wg_mpi *m = calloc(1, sizeof *m);
     int mine[3] = {m == NULL, (int)flags, -(int)flags}, all[3];
     if (MPI_Allreduce(mine, all, 3, MPI_INT, MPI_MAX, comm) != MPI_SUCCESS || all[0] != 0 ||
@@ -271,6 +240,21 @@ wg_mpi *wg_mpi_new(MPI_Comm comm, unsigned flags) {
     if (MPI_Allreduce(&bad, &any, 1, MPI_INT, MPI_MAX, comm) == MPI_SUCCESS && !any) return m;
     release(m);
     return NULL;
+}
+
+wg_mpi *wg_mpi_new(MPI_Comm comm, unsigned flags) {
+    MPI_Errhandler theirs;
+    int is = 1;
+    if (!is_running() || none(comm)) return NULL;
+    if (MPI_Comm_test_inter(comm, &is) != MPI_SUCCESS || is) return NULL;
+    /* what fails is told by NULL, whatever the communicator's own way */
+    if (MPI_Comm_get_errhandler(comm, &theirs) != MPI_SUCCESS ||
+        MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN) != MPI_SUCCESS)
+        return NULL;
+    wg_mpi *const m = open_on(comm, flags);
+    (void)MPI_Comm_set_errhandler(comm, theirs);
+    (void)MPI_Errhandler_free(&theirs);
+    return m;
 }
 
 /* ---- after a failure -------------------------------------------------------------------- */
@@ -320,7 +304,8 @@ static int drain(wg_mpi *m) {
     }
     for (int r = 0; r < m->size; r++)
         if (MPI_Wait(&m->notice[r], MPI_STATUS_IGNORE) != MPI_SUCCESS) return 0;
-    return 1;
+    /* what others send from here on is for their next calls */
+    return MPI_Barrier(m->comm[WGI_CONTROL]) == MPI_SUCCESS;
 }
 
 static wg_status clear(wg_mpi *m, wgi_mpi_call call) {
@@ -343,6 +328,15 @@ wg_status wg_mpi_clear(wg_mpi *m) {
 
 wg_status wg_mpi_free(wg_mpi *m) {
     if (m == NULL) return WG_OK;
+    if (!is_running()) { /* MPI has ended what it had */
+        for (wgi_message *a = m->messages, *next; a != NULL; a = next) {
+            next = a->next;
+            free(a->data);
+            free(a);
+        }
+        forget(m);
+        return WG_EMODE;
+    }
     const wg_status s = m->checked ? clear(m, WGI_MPI_free) : WG_OK;
     release(m);
     return s;

@@ -54,7 +54,8 @@ typedef struct wgi_message {
     double *data;
     size_t room; /* numbers */
     int busy, receives, synchronous;
-    int left; /* it goes by itself, and is free when it has gone */
+    int source, dest; /* MPI_PROC_NULL: it is no receive, or no send */
+    int left;         /* it goes by itself, and is free when it has gone */
     wgi_phase phase;
     uint64_t id; /* of the call that will ask for it */
 } wgi_message;
@@ -92,6 +93,9 @@ struct wg_mpi {
     uint64_t *
         traffic; /* messages to each rank so far, and from it, and how many are on the way from it */
     MPI_Request *notice; /* that this rank has failed */
+    struct wgi_entry *entry,
+        *entering; /* of a checked communicator: what ranks have said, and are told */
+    MPI_Request *entered;
     int told, agreed; /* have the others been told; have all agreed that there was a failure? */
     int inside;       /* did the value of the operation begin? */
     wg_status failed;
@@ -124,6 +128,9 @@ typedef struct wgi_located {
 /* Keeps the first failure, and on a checked communicator tells all others. */
 wg_status wgi_mpi_fail(wg_mpi *m, wg_status s, const char *format, ...)
     __attribute__((format(printf, 3, 4), cold));
+/* The same without a notice: all others know. */
+wg_status wgi_mpi_know(wg_mpi *m, wg_status s, const char *format, ...)
+    __attribute__((format(printf, 3, 4), cold));
 /* The same of what MPI has returned; WG_OK of MPI_SUCCESS. */
 wg_status wgi_mpi_error(wg_mpi *m, int error);
 /* Has another rank failed? Then that is kept here. */
@@ -132,6 +139,15 @@ wg_status wgi_mpi_listen(wg_mpi *m);
 wg_status wgi_mpi_agree(wg_mpi *m, wg_status s, wgi_mpi_call call, uint64_t detail);
 /* The same before a collective operation, on a checked communicator; otherwise WG_OK. */
 wg_status wgi_mpi_enter(wg_mpi *m, wgi_mpi_call call, wgi_phase phase, uint64_t detail);
+/* What agreements of a checked communicator need; 0: no memory. */
+int wgi_mpi_entries_make(wg_mpi *m);
+void wgi_mpi_entries_forget(wg_mpi *m);
+/* A checked communicator: is it for nothing that this rank waits for a message from `source`, or until
+ * what it has sent to `dest` (MPI_PROC_NULL: not that) has gone, since the other is in a collective call,
+ * and will wait there for this one? */
+int wgi_mpi_is_vain(wg_mpi *m, int source, int dest);
+/* The failure of a wait that is. */
+wg_status wgi_mpi_vain(wg_mpi *m, int peer);
 /* The next word of a detail. */
 static inline uint64_t wgi_mpi_mix(uint64_t detail, uint64_t word) {
     detail = (detail ^ word) * 0x9e3779b97f4a7c15;
@@ -187,6 +203,8 @@ wg_status wgi_mpi_begin_send(wg_mpi *m, wgi_message *a, size_t n, int dest, int 
 wg_status wgi_mpi_begin_receive(wg_mpi *m, wgi_message *a, size_t n, int source, int tag);
 /* Has it come, or gone? After a failure, and where there is none, it has. */
 int wgi_mpi_is_done(wg_mpi *m, const wgi_message *a);
+/* A checked communicator: will it never come or go, unless this rank goes on? */
+int wgi_mpi_is_stuck(wg_mpi *m, const wgi_message *a);
 /* Waits; a receive of another size than n fails. */
 wg_status wgi_mpi_finish(wg_mpi *m, wgi_message *a, size_t n);
 static inline void wgi_mpi_message_done(wgi_message *a) { a->busy = 0; }

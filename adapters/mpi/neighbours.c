@@ -171,10 +171,11 @@ static wg_status forward(wg_block *b, wgi_phase phase) {
     wg_mpi *const m = ((const wgi_mpi_params *)b->params)->m;
     wgi_neighbours *const a = &m->near;
     const int bar = phase == WGI_TANGENTS;
-    wg_status s = enter(b, phase);
     results(a, b);
     for (size_t k = 0; k < a->ins; k++) a->in_at[k] = bar ? b->out[k].bar : b->out[k].value;
-    if (s == WG_OK) s = flatten(m, b, bar);
+    const wg_status here = flatten(m, b, bar);
+    wg_status s = enter(b, phase);
+    if (s == WG_OK) s = here;
     if (s == WG_OK)
         s = run(m, a->ins, a->in_at, a->in, a->from, a->from_tag, a->outs, a->out_at, a->out,
                 a->to, a->to_tag);
@@ -220,10 +221,11 @@ static wg_status places(wg_mpi *m, const wg_block *b) {
 static wg_status vjp(wg_block *b) {
     wg_mpi *const m = ((const wgi_mpi_params *)b->params)->m;
     wgi_neighbours *const a = &m->near;
-    wg_status s = enter(b, WGI_ADJOINTS);
     results(a, b);
     for (size_t k = 0; k < a->ins; k++) a->out_at[k] = b->out[k].bar;
-    if (s == WG_OK) s = places(m, b);
+    const wg_status here = places(m, b);
+    wg_status s = enter(b, WGI_ADJOINTS);
+    if (s == WG_OK) s = here;
     if (s == WG_OK)
         s = run(m, a->outs, a->in_at, a->out, a->to, a->to_tag, a->ins, a->out_at, a->in,
                 a->from, a->from_tag);

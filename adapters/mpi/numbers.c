@@ -118,6 +118,7 @@ static wg_status failed(const wg_mpi *m) { return m->failed != WG_OK ? m->failed
 wg_status wgi_mpi_begin_send(wg_mpi *m, wgi_message *a, size_t n, int dest, int tag) {
     if (a == NULL) return failed(m);
     a->receives = 0;
+    a->source = MPI_PROC_NULL, a->dest = dest;
     const MPI_Comm comm = m->comm[a->phase];
     const wg_status s = wgi_mpi_error(
         m, a->synchronous
@@ -131,6 +132,7 @@ wg_status wgi_mpi_begin_send(wg_mpi *m, wgi_message *a, size_t n, int dest, int 
 wg_status wgi_mpi_begin_receive(wg_mpi *m, wgi_message *a, size_t n, int source, int tag) {
     if (a == NULL) return failed(m);
     a->receives = 1;
+    a->source = source, a->dest = MPI_PROC_NULL;
     /* not every MPI gives the status of no rank */
     a->got.MPI_SOURCE = source;
     if (source == MPI_PROC_NULL) return WG_OK;
@@ -138,6 +140,11 @@ wg_status wgi_mpi_begin_receive(wg_mpi *m, wgi_message *a, size_t n, int source,
         m, MPI_Irecv(a->data, (int)n, MPI_DOUBLE, source, tag, m->comm[a->phase], &a->request));
     if (s != WG_OK) wgi_mpi_message_done(a);
     return s;
+}
+
+int wgi_mpi_is_stuck(wg_mpi *m, const wgi_message *a) {
+    return a != NULL && m->checked && m->failed == WG_OK && a->request != MPI_REQUEST_NULL &&
+           wgi_mpi_is_vain(m, a->source, a->dest);
 }
 
 int wgi_mpi_is_done(wg_mpi *m, const wgi_message *a) {
@@ -154,6 +161,8 @@ static wg_status wait_listening(wg_mpi *m, wgi_message *a, int *error) {
         if (is || *error != MPI_SUCCESS) return WG_OK;
         const wg_status s = wgi_mpi_listen(m);
         if (s != WG_OK) return s; /* it stays under way: wg_mpi_clear */
+        if (wgi_mpi_is_vain(m, a->source, a->dest))
+            return wgi_mpi_vain(m, a->receives ? a->source : a->dest);
     }
 }
 

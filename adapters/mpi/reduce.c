@@ -90,11 +90,13 @@ static wg_status value(wg_block *b) {
     wg_mpi *const m = p->m;
     const size_t n = wgi_mpi_size(&b->in[0]);
     wgi_mpi_token_value(b);
-    const wg_status s = enter(p, b, WGI_VALUES);
-    if (s != WG_OK) return wgi_mpi_done(m, b, s);
+    /* room before the others are met: who has none tells them there */
+    const int pairs = p->op == WG_MPI_MIN || p->op == WG_MPI_MAX;
     const double *const x = wgi_mpi_flat(m, &b->in[0], 0, 1, 0);
-    double *const room = wgi_mpi_room(m, 1, n);
-    if (x == NULL || room == NULL) return wgi_mpi_done(m, b, WG_ENOMEM);
+    double *const room = wgi_mpi_room(m, 1, pairs ? 2 * n : n);
+    const int none = x == NULL || room == NULL || (pairs && wgi_mpi_room(m, 2, 2 * n) == NULL);
+    const wg_status s = enter(p, b, WGI_VALUES);
+    if (s != WG_OK || none) return wgi_mpi_done(m, b, s != WG_OK ? s : WG_ENOMEM);
     double *const y = b->outputs > 1 ? b->out[0].value : room;
     int error;
     if (is_located(p))
@@ -115,11 +117,11 @@ static wg_status jvp(wg_block *b) {
     const wgi_mpi_params *const p = b->params;
     wg_mpi *const m = p->m;
     const size_t n = wgi_mpi_size(&b->in[0]) * b->lanes;
-    const wg_status s = enter(p, b, WGI_TANGENTS);
-    if (s != WG_OK) return wgi_mpi_done(m, b, s);
     const double *const xt = wgi_mpi_flat(m, &b->in[0], 1, b->lanes, 0), *from = xt;
     double *const room = wgi_mpi_room(m, 1, n);
-    if (xt == NULL || room == NULL) return wgi_mpi_done(m, b, WG_ENOMEM);
+    const wg_status s = enter(p, b, WGI_TANGENTS);
+    if (s != WG_OK || xt == NULL || room == NULL)
+        return wgi_mpi_done(m, b, s != WG_OK ? s : WG_ENOMEM);
     const double *const partial = b->saved;
     for (size_t i = 0; p->op != WG_MPI_SUM && i < n; i++) {
         const double d = partial[i / b->lanes];
@@ -134,10 +136,9 @@ static wg_status vjp(wg_block *b) {
     const wgi_mpi_params *const p = b->params;
     wg_mpi *const m = p->m;
     const size_t n = wgi_mpi_size(&b->in[0]) * b->lanes;
-    wg_status s = enter(p, b, WGI_ADJOINTS);
-    if (s != WG_OK) return wgi_mpi_done(m, b, s);
     double *const w = wgi_mpi_room(m, 1, n);
-    if (w == NULL) return wgi_mpi_done(m, b, WG_ENOMEM);
+    wg_status s = enter(p, b, WGI_ADJOINTS);
+    if (s != WG_OK || w == NULL) return wgi_mpi_done(m, b, s != WG_OK ? s : WG_ENOMEM);
     const MPI_Comm comm = m->comm[WGI_ADJOINTS];
     if (to_root(p)) {
         for (size_t i = 0; b->outputs > 1 && i < n; i++) w[i] = b->out[0].bar[i];

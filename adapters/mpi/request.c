@@ -44,6 +44,24 @@ static wg_status end(wg_tape *t, size_t n, wg_mpi_request *r, size_t most, int *
     return s;
 }
 
+/* Would all of them be waited for in vain? */
+static int all_stuck(size_t n, const wg_mpi_request *r) {
+    for (size_t i = 0; i < n; i++)
+        if (is_active(&r[i]) &&
+            !wgi_mpi_is_stuck(r[i].m, wgi_mpi_message_find(r[i].m, WGI_VALUES, r[i].id)))
+            return 0;
+    return 1;
+}
+
+/* Waits for one, which says what is the matter. */
+static wg_status end_first(wg_tape *t, size_t n, wg_mpi_request *r, int *count, int *index) {
+    size_t i = 0;
+    while (i + 1 < n && !is_active(&r[i])) i++;
+    *count = 1;
+    index[0] = (int)i;
+    return wg_mpi_wait(t, &r[i]);
+}
+
 static wg_status some(wg_tape *t, const char *name, size_t n, wg_mpi_request *r, size_t most,
                       int waits, int *count, int *index) {
     if (count == NULL || index == NULL || (n != 0 && r == NULL))
@@ -52,8 +70,10 @@ static wg_status some(wg_tape *t, const char *name, size_t n, wg_mpi_request *r,
     *count = MPI_UNDEFINED;
     if (count_active(n, r) == 0) return status_of(t);
     wg_status s;
-    do s = end(t, n, r, most, count, index);
-    while (waits && *count == 0);
+    do {
+        s = end(t, n, r, most, count, index);
+        if (waits && *count == 0 && all_stuck(n, r)) s = end_first(t, n, r, count, index);
+    } while (waits && *count == 0);
     return s;
 }
 
@@ -169,13 +189,17 @@ wg_status wg_mpi_iprobe(int source, int tag, wg_mpi *m, int *flag, MPI_Status *s
     if (!is) return WG_OK;
     (void)MPI_Get_count(&found, MPI_DOUBLE, &count);
     *n = count > 0 ? (size_t)count - 1 : 0; /* its key is no number of the sender's */
-    if (status != MPI_STATUS_IGNORE) *status = found;
+    if (status != MPI_STATUS_IGNORE && status != NULL) *status = found;
     return WG_OK;
 }
 
 wg_status wg_mpi_probe(int source, int tag, wg_mpi *m, MPI_Status *status, size_t *n) {
     int flag = 0;
     wg_status s = WG_OK;
-    while (s == WG_OK && !flag) s = wg_mpi_iprobe(source, tag, m, &flag, status, n);
+    while (s == WG_OK && !flag) {
+        s = wg_mpi_iprobe(source, tag, m, &flag, status, n);
+        if (s == WG_OK && !flag && m->checked && wgi_mpi_is_vain(m, source, MPI_PROC_NULL))
+            s = wgi_mpi_vain(m, source);
+    }
     return s;
 }

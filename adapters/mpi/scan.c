@@ -50,10 +50,9 @@ static wg_status forward(wg_block *b, wgi_phase phase) {
     const wgi_mpi_params *const p = b->params;
     wg_mpi *const m = p->m;
     const int bar = phase == WGI_TANGENTS;
-    const wg_status s = enter(p, b, phase);
-    if (s != WG_OK) return wgi_mpi_done(m, b, s);
     const double *const from = wgi_mpi_flat(m, &b->in[0], bar, b->lanes, 0);
-    if (from == NULL) return wgi_mpi_done(m, b, WG_ENOMEM);
+    const wg_status s = enter(p, b, phase);
+    if (s != WG_OK || from == NULL) return wgi_mpi_done(m, b, s != WG_OK ? s : WG_ENOMEM);
     double *const to = bar ? b->out[0].bar : b->out[0].value;
     const int error = p->counted ? MPI_Reduce_scatter(from, to, lists(p, b->lanes), MPI_DOUBLE,
                                                       MPI_SUM, m->comm[phase])
@@ -72,10 +71,9 @@ static wg_status vjp(wg_block *b) {
     const wgi_mpi_params *const p = b->params;
     wg_mpi *const m = p->m;
     const size_t n = wgi_mpi_size(&b->in[0]) * b->lanes;
-    wg_status s = enter(p, b, WGI_ADJOINTS);
-    if (s != WG_OK) return wgi_mpi_done(m, b, s);
     double *const w = wgi_mpi_room(m, 1, n);
-    if (w == NULL) return wgi_mpi_done(m, b, WG_ENOMEM);
+    wg_status s = enter(p, b, WGI_ADJOINTS);
+    if (s != WG_OK || w == NULL) return wgi_mpi_done(m, b, s != WG_OK ? s : WG_ENOMEM);
     const double *const from = b->out[0].bar;
     int error;
     if (p->counted) {

@@ -9,59 +9,22 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
-#include <stdio.h>
-#include <string.h>
-#include <wengert.h>
-#include <wengert/mpi.h>
 #include <wengert/scalapack.h>
+#include "ranks.h"
 #include "test/tolerance.h"
 
 enum { LANES = 2, OUTPUTS = 2, MOST = 13 * 13 };
 
-static int rank, size;
-static wg_mpi *m;
-
-static inline void open_ranks(int *argc, char ***argv) {
-    MPI_Init(argc, argv);
-    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    MPI_Comm_size(MPI_COMM_WORLD, &size);
-    if (rank != 0 && freopen("/dev/null", "w", stdout) == NULL) MPI_Abort(MPI_COMM_WORLD, 1);
-    m = wg_mpi_new(MPI_COMM_WORLD, 0);
-}
 static inline int close_ranks(int failed) {
     (void)wg_mpi_free(m);
     MPI_Finalize();
     return failed;
 }
 
-/* A condition that has to hold on all ranks. */
-#define all(condition)                                                                         \
-    do {                                                                                       \
-        const int all_mine = (condition) != 0;                                                 \
-        int all_hold = 0;                                                                      \
-        if (!all_mine)                                                                         \
-            fprintf(stderr, "rank %d: %s:%d: %s\n", rank, __FILE__, __LINE__, #condition);     \
-        MPI_Allreduce(&all_mine, &all_hold, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);              \
-        assert_true(all_hold);                                                                 \
-    } while (0)
-
-#define all_ok(t, call)                                                                        \
-    do {                                                                                       \
-        const wg_status ok_is = (call);                                                        \
-        if (ok_is != WG_OK)                                                                    \
-            fprintf(stderr, "rank %d: %d, %s\n", rank, (int)ok_is, wg_tape_message(t));        \
-        all(ok_is == WG_OK);                                                                   \
-    } while (0)
-
 /* Numbers in [1/2, 1), the same on all ranks. */
-static uint64_t at;
 static inline void fill(size_t n, double *x) {
-    for (size_t i = 0; i < n; i++) {
-        uint64_t z = at += 0x9e3779b97f4a7c15;
-        z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9;
-        z = (z ^ z >> 27) * 0x94d049bb133111eb;
-        x[i] = 0.5 + (double)((z ^ z >> 31) >> 12) * 0x1p-53;
-    }
+    static uint64_t at;
+    for (size_t i = 0; i < n; i++) x[i] = number_of(&at);
 }
 
 /* ---- a matrix, whole or in parts ----------------------------------------------------------- */
@@ -151,18 +114,18 @@ static inline results run(place p, const operands *o) {
     results r = {0};
     wg_real y[OUTPUTS];
     wg_tape *const t = wg_tape_new(NULL);
-    all_ok(t, wg_tape_forward(t, LANES));
+    assert_ok(t, wg_tape_forward(t, LANES));
     wg_mat a = bring(t, p, &o->a, 1), b = bring(t, p, &o->b, 1);
     compute(t, p, o, a, b, y, r.r);
-    all_ok(t, wg_tape_status(t));
+    assert_ok(t, wg_tape_status(t));
     for (size_t k = 0; k < OUTPUTS; k++)
         for (size_t l = 0; l < LANES; l++) r.tangent[k][l] = wg_tangent(t, y[k], l);
 
     wg_tape_reset(t);
-    all_ok(t, wg_tape_forward(t, 0));
+    assert_ok(t, wg_tape_forward(t, 0));
     a = bring(t, p, &o->a, 0), b = bring(t, p, &o->b, 0);
     compute(t, p, o, a, b, y, r.r);
-    all_ok(t, wg_tape_status(t));
+    assert_ok(t, wg_tape_status(t));
     for (size_t k = 0; k < OUTPUTS; k++) r.y[k] = y[k].value;
     const double *const w = p.g == NULL || rank == size - 1 ? seeds : none;
     const wg_status swept = p.g == NULL ? wg_reverse_lanes(t, LANES, OUTPUTS, y, w)
@@ -171,16 +134,16 @@ static inline results run(place p, const operands *o) {
         wg_tape_free(t);
         return r;
     }
-    all_ok(t, swept);
+    assert_ok(t, swept);
     for (size_t l = 0; l < LANES; l++) {
         const size_t lda = a.rows > 0 ? a.rows : 1, ldb = b.rows > 0 ? b.rows : 1;
-        all_ok(t, wg_mat_adjoint_lane(t, a, l, r.a_bar[l], lda));
-        all_ok(t, wg_mat_adjoint_lane(t, b, l, r.b_bar[l], ldb));
+        assert_ok(t, wg_mat_adjoint_lane(t, a, l, r.a_bar[l], lda));
+        assert_ok(t, wg_mat_adjoint_lane(t, b, l, r.b_bar[l], ldb));
     }
     if (p.g != NULL) { /* one lane is a sweep of its own */
         double one[OUTPUTS] = {w[0], w[LANES]}, bar[MOST];
-        all_ok(t, wg_reverse_seeds(t, OUTPUTS, y, one));
-        all_ok(t, wg_mat_adjoint(t, b, bar, b.rows > 0 ? b.rows : 1));
+        assert_ok(t, wg_reverse_seeds(t, OUTPUTS, y, one));
+        assert_ok(t, wg_mat_adjoint(t, b, bar, b.rows > 0 ? b.rows : 1));
         int good = 1;
         for (size_t i = 0; i < b.rows * b.cols; i++)
             good &= close_ulp(bar[i], r.b_bar[0][i], TOL_PROGRAM_ULP);

@@ -49,7 +49,7 @@ static inline wg_array wg_array_of_numbers(const double *x) {
 
 /* wg_ddot - sum of x y (wg_mat_dot).  wg_dnrm2 - Euclidean norm (wg_norm2).  wg_dasum - sum of absolute
  * values.  wg_idamax - the first element with the largest absolute value, from 0: by values, which
- * are compared on the tape. */
+ * are compared on the tape. These two are 0, as the BLAS's are, where incx is not above 0. */
 WG_API wg_real wg_ddot(wg_tape *t, int n, wg_array x, int incx, wg_array y, int incy);
 WG_API wg_real wg_dnrm2(wg_tape *t, int n, wg_array x, int incx);
 WG_API wg_real wg_dasum(wg_tape *t, int n, wg_array x, int incx);

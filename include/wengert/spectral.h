@@ -83,7 +83,9 @@ WG_API wg_status wg_eig(wg_tape *t, wg_mat a, wg_mat *re, wg_mat *im, wg_mat *v_
  *          space alone, as N N'.   Source: Golub and Pereyra 1973.
  * Cost:    that of two decompositions; 8 n^2 bytes kept, 8 m min(m, n) more.
  * Errors:  WG_EARG: rcond is a NaN; a replay: WG_EGUARD: the rank is another one; a sweep:
- *          WG_EDEGENERATE: what is differentiated depends on which basis N is. Not in functions. */
+ *          WG_EDEGENERATE: what is differentiated depends on which basis N is. In functions results are NaN
+ *          where the rank is another one, derivatives where they depend on the basis; of matrices without
+ *          full rank there are none, refused by name. */
 WG_API wg_mat wg_null_space(wg_tape *t, wg_mat a, double rcond);
 
 /* ---- singular values -------------------------------------------------------------------- */

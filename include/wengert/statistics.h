@@ -76,7 +76,7 @@ WG_API wg_real wg_kalman_step(wg_tape *t, wg_mat f, wg_mat h, wg_mat q, wg_mat r
  * Shapes:  X n-by-d, Z m-by-d, D n-by-m. X and Z may be one matrix.
  * Adjoint: with W = D_ / D (squares: 2 D_): x_i_ += sum_j W_ij (x_i - z_j), z_j_ -= sum_i of it; of
  *          equal points 0, a subgradient, and so for second derivatives.
- * Cost:    3 n m d flops, the adjoint twice that; nothing kept. Not in functions. */
+ * Cost:    3 n m d flops, the adjoint twice that; nothing kept. Functions have them written out. */
 WG_API wg_mat wg_distances(wg_tape *t, wg_mat x, wg_mat z);
 WG_API wg_mat wg_distances_squared(wg_tape *t, wg_mat x, wg_mat z);
 
@@ -84,7 +84,7 @@ WG_API wg_mat wg_distances_squared(wg_tape *t, wg_mat x, wg_mat z);
  * (X - M)'(X - M) / (n - ddof), M the means of the columns.   Two records.
  * Shapes:  X n-by-d, result d-by-d, symmetric.   Cost: n d^2 flops, the adjoint twice that.
  * Adjoint: X_ += (I - 11'/n) (X - M) (S_ + S_') / (n - ddof).
- * Errors:  WG_ESHAPE: n is not more than ddof, or ddof not finite. Not in functions. */
+ * Errors:  WG_ESHAPE: n is not more than ddof, or ddof not finite. */
 WG_API wg_mat wg_data_covariance(wg_tape *t, wg_mat x, double ddof);
 
 WG_END_DECLS

@@ -24,14 +24,14 @@ wg_real wg_dnrm2(wg_tape *t, int n, wg_array x, int incx) {
 
 wg_real wg_dasum(wg_tape *t, int n, wg_array x, int incx) {
     const call c = {t, "wg_dasum"};
-    if (is_idle(c, n)) return t == NULL ? wgi_nan() : wg_constant(0);
+    if (is_idle(c, n) || incx <= 0) return t == NULL ? wgi_nan() : wg_constant(0);
     return wg_mat_sum(t, wg_mat_fabs(t, read_vector(c, (size_t)n, x, incx)));
 }
 
 size_t wg_idamax(wg_tape *t, int n, wg_array x, int incx) {
     const call c = {t, "wg_idamax"};
     size_t most = 0;
-    if (is_idle(c, n)) return 0;
+    if (is_idle(c, n) || incx <= 0) return 0;
     const wg_mat a = wg_mat_fabs(t, read_vector(c, (size_t)n, x, incx));
     for (size_t i = 1; i < (size_t)n; i++)
         if ((wg_gt)(t, wg_mat_at(a, i, 0), wg_mat_at(a, most, 0))) most = i;
@@ -48,7 +48,7 @@ void wg_daxpy(wg_tape *t, int n, wg_real alpha, wg_array x, int incx, wg_real *y
 
 void wg_dscal(wg_tape *t, int n, wg_real alpha, wg_real *x, int incx) {
     const call c = {t, "wg_dscal"};
-    if (is_idle(c, n) || incx <= 0) return; /* as the BLAS */
+    if (is_idle(c, n) || incx <= 0) return;
     const wg_mat r = read_own_vector(c, (size_t)n, x, incx);
     put_vector(is_constant(alpha) ? wg_mat_scale(t, alpha.value, r)
                                   : wg_mat_scale_real(t, alpha, r),

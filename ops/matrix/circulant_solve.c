@@ -5,6 +5,9 @@
  *     C' w = x_,  b_ += w,  c_(k) -= sum_(i-j=k mod n) w_i x_j,   C xt = bt - Ct x
  * where the sums are F^-1 of F w times the conjugate of F x.
  *
+ * A sum of large numbers may leave the range where the result does not: what is transformed is multiplied by a
+ * power of 2 before, its largest number then being about 1, and the result by what that has changed.
+ *
  * Transforms of a power of 2 are done by halves; others as a convolution with exp(i pi k^2 / n) of the next
  * power of 2 from 2 n - 1 on. Complex numbers are pairs. Source: Cooley and Tukey 1965; Bluestein 1970. */
 #include <float.h>
@@ -113,19 +116,30 @@ static void transform(const plan *p, double *x) {
     multiply(n, z, p->chirp, 0);
     for (size_t i = 0; i < 2 * n; i++) x[i] = z[i] / (double)m;
 }
-/* z = F x for n real numbers */
-static void transform_real(const plan *p, const double *x, double *z) {
-    for (size_t i = 0; i < p->n; i++) z[2 * i] = x[i], z[2 * i + 1] = 0;
-    transform(p, z);
+/* The e of the largest number, which is between 2^(e-1) and 2^e; 0: there is none, or one is not finite. */
+static int exponent_of(size_t n, const double *x) {
+    double most = 0;
+    int e;
+    for (size_t i = 0; i < n; i++) most = fmax(most, fabs(x[i]));
+    if (!isfinite(most)) return 0;
+    (void)frexp(most, &e);
+    return e;
 }
-/* x += f times the real parts of F^-1 z; z is lost */
-static void add_back(const plan *p, double f, double *z, double *x) {
+/* z = F x / 2^e for n real numbers; gives e. */
+static int transform_real(const plan *p, const double *x, double *z) {
+    const int e = exponent_of(p->n, x);
+    for (size_t i = 0; i < p->n; i++) z[2 * i] = ldexp(x[i], -e), z[2 * i + 1] = 0;
+    transform(p, z);
+    return e;
+}
+/* x += sign 2^e times the real parts of F^-1 z; z is lost */
+static void add_back(const plan *p, double sign, int e, double *z, double *x) {
     conjugate(p->n, z);
     transform(p, z);
-    for (size_t i = 0; i < p->n; i++) x[i] += f * z[2 * i] / (double)p->n;
+    for (size_t i = 0; i < p->n; i++) x[i] += ldexp(sign * z[2 * i] / (double)p->n, e);
 }
 
-/* ---- the operation: operands c, b; saved: F c ---- */
+/* ---- the operation: operands c, b; saved: F c / 2^e, and e ---- */
 
 typedef struct direction {
     int turned; /* C' in the place of C */
@@ -139,7 +153,7 @@ static wg_status circulant_shape(wg_block *b) {
         return WG_ESHAPE;
     }
     b->out[0].rows = n, b->out[0].cols = b->in[1].cols;
-    b->saved_bytes = 2 * n * sizeof(double);
+    b->saved_bytes = (2 * n + 1) * sizeof(double);
     b->work_bytes = (plan_doubles(n) + 7 * n) * sizeof(double);
     return WG_OK;
 }
@@ -147,7 +161,7 @@ static wg_status circulant_shape(wg_block *b) {
 /* x = C^-1 y, one column, or C'^-1 y. z: room for n pairs. */
 static void solve(const plan *p, const double *of_c, int turned, const double *y, double *x,
                   double *z) {
-    transform_real(p, y, z);
+    const int e = transform_real(p, y, z) - (int)of_c[2 * p->n];
     for (size_t i = 0; i < p->n; i++) {
         const double re = of_c[2 * i], im = turned ? -of_c[2 * i + 1] : of_c[2 * i + 1];
         const double size = hypot(re, im), a = re / size, b = im / size;
@@ -156,7 +170,7 @@ static void solve(const plan *p, const double *of_c, int turned, const double *y
         z[2 * i] = up;
     }
     memset(x, 0, p->n * sizeof *x);
-    add_back(p, 1, z, x);
+    add_back(p, 1, e, z, x);
 }
 
 static int all_finite(size_t n, const double *x) {
@@ -178,7 +192,7 @@ static wg_status circulant_value(wg_block *b) {
         return WG_ENONFINITE;
     }
     const plan p = plan_of(n, at);
-    transform_real(&p, b->in[0].value, of_c);
+    of_c[2 * n] = transform_real(&p, b->in[0].value, of_c);
     for (size_t i = 0; i < n; i++) most = fmax(most, hypot(of_c[2 * i], of_c[2 * i + 1]));
     for (size_t i = 0; i < n; i++)
         if (!(hypot(of_c[2 * i], of_c[2 * i + 1]) > 8 * (double)n * DBL_EPSILON * most)) {
@@ -195,10 +209,9 @@ static wg_status circulant_value(wg_block *b) {
 static void add_diagonals(const plan *p, double f, const double *w, const double *x, double *c,
                           double *z) {
     double *const other = z + 2 * p->n;
-    transform_real(p, w, z);
-    transform_real(p, x, other);
+    const int e = transform_real(p, w, z) + transform_real(p, x, other);
     multiply(p->n, z, other, 1);
-    add_back(p, f, z, c);
+    add_back(p, f, e, z, c);
 }
 
 static wg_status circulant_vjp(wg_block *b) {
@@ -229,10 +242,10 @@ static wg_status circulant_jvp(wg_block *b) {
         for (size_t i = 0; i < n; i++)
             rhs[i] = bt->bar != NULL ? bt->bar[i + c * bt->bar_ld] : 0;
         if (ct->bar != NULL) {
-            transform_real(&p, y->value + c * y->ld, z);
-            transform_real(&p, ct->bar, other);
+            const int e = transform_real(&p, y->value + c * y->ld, z) +
+                          transform_real(&p, ct->bar, other);
             multiply(n, z, other, is_turned(b));
-            add_back(&p, -1, z, rhs);
+            add_back(&p, -1, e, z, rhs);
         }
         solve(&p, b->saved, is_turned(b), rhs, y->bar + c * y->bar_ld, z);
     }

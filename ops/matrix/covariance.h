@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* covariance.h - covariance functions of pairs of points, for statistics.c and covariance_adjoint.c;
- * letters as there. */
+/* covariance.h - covariance functions of pairs of points, for covariance.c, covariance_adjoint.c and
+ * gaussian_process.c; letters as in covariance.c. */
 #ifndef WGI_OPS_MATRIX_COVARIANCE_H
 #define WGI_OPS_MATRIX_COVARIANCE_H
 
@@ -142,6 +142,33 @@ static inline int wgi_pair_is_tiny(double sigma) { return fabs(sigma) < WGI_PAIR
 static inline double wgi_pair_per_sigma(double sigma) {
     return wgi_pair_is_tiny(sigma) ? 2 * sigma : 2 / sigma;
 }
+
+/* Sizes of operands 0 and 1, and the kernel. */
+wg_status wgi_pair_shape(wg_block *b, const wg_block_arg *x, const wg_block_arg *scale);
+/* The adjoints of a column of pairs with distances q and h = e dK/dq: of point p (bar pw, both
+ * `step` apart) and of the n points u (bar xw); NULL: not wanted. */
+void wgi_pair_column_adjoint(size_t n, size_t d, const double *u, size_t ldu, const double *p,
+                             size_t step, const double *q, const double *h,
+                             const wg_block_arg *scale, double *xw, size_t ldx, double *pw,
+                             size_t step_w);
+/* t = the tangents of a column of pairs; h = dK/dq, k at = 2 K sigmat / sigma; t may be k. */
+void wgi_pair_column_tangent(size_t n, size_t d, const double *u, const double *ut, size_t ldu,
+                             const double *p, const double *pt, size_t step, const double *h,
+                             const double *k, double at, double *t);
+/* As variables, k of n by n; operands 0 to 2 are points, scale, amplitudes. */
+void wgi_pair_write(wg_tape *t, const wg_block *b, const wg_real *x, wg_real *k);
+
+/* A covariance matrix as an operation: points, and where its numbers are. */
+typedef struct wgi_pair_points {
+    size_t n, m, d;
+    double *u, *v;        /* scaled: of the rows, of the columns */
+    double *q, *e, *ones; /* workspace of n */
+    double *ut, *vt;
+    double sigma, noise;
+} wgi_pair_points;
+wgi_pair_points wgi_pair_points_of(const wg_block *b);
+wg_status wgi_pair_matrix_shape(wg_block *b);
+wg_status wgi_pair_matrix_jvp(wg_block *b);
 
 /* The adjoints of the `inputs` operands of covariances K, from W, as an operation. lower: W is
  * symmetric, and its lower triangle is there. */

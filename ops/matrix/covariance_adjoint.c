@@ -2,7 +2,7 @@
 /* The adjoints of covariances as an operation of its own, with tangents, for second order.
  *
  * Operands: those of the covariances, then K and W, its adjoints; results the adjoints of X, scale,
- * the amplitudes, and Z. With h = e dK/dq and D as in statistics.c:
+ * the amplitudes, and Z. With h = e dK/dq and D as in covariance.c:
  *     ht = et dK/dq + e d2K/dq2 qt + e dK/dq 2 sigmat / sigma,  qt = 2 sum D Dt */
 #include "covariance.h"
 

@@ -156,6 +156,15 @@ void wgi_transpose(size_t n, double *a) {
                 }
 }
 
+/* a += f u v', where a call of BLAS costs more than what it does. */
+static void add_outer(size_t m, size_t n, double f, const double *u, const double *v, double *a,
+                      size_t ld) {
+    for (size_t j = 0; j < n; j++, a += ld) {
+        const double s = f * v[j];
+        for (size_t i = 0; i < m; i++) a[i] += u[i] * s;
+    }
+}
+
 void wgi_gemm_add(size_t m, size_t n, size_t k, double f, char tx, const double *x, size_t ldx,
                   char ty, const double *y, size_t ldy, wgi_dense a) {
     if (m == 0 || n == 0 || k == 0) return;
@@ -163,8 +172,10 @@ void wgi_gemm_add(size_t m, size_t n, size_t k, double f, char tx, const double 
     if (k == 1 && x_column && y_row) { /* an outer product of two contiguous vectors */
         const double *const u = a.trans ? y : x, *const v = a.trans ? x : y;
         const size_t rows = a.trans ? n : m, cols = a.trans ? m : n;
-        cblas_dger(CblasColMajor, wgi_int(rows), wgi_int(cols), f, u, 1, v, 1, a.p,
-                   wgi_int(a.ld));
+        if (rows * cols <= WGI_TINY * WGI_TINY) add_outer(rows, cols, f, u, v, a.p, a.ld);
+        else
+            cblas_dger(CblasColMajor, wgi_int(rows), wgi_int(cols), f, u, 1, v, 1, a.p,
+                       wgi_int(a.ld));
     } else if (a.trans) {
         cblas_dgemm(CblasColMajor, wgi_op(ty == 'N'), wgi_op(tx == 'N'), wgi_int(n), wgi_int(m),
                     wgi_int(k), f, y, wgi_int(ldy), x, wgi_int(ldx), 1, a.p, wgi_int(a.ld));

@@ -19,6 +19,12 @@ typedef struct wgi_dense {
     unsigned trans;
 } wgi_dense;
 
+/* Sizes that do not go together, and why. */
+static inline wg_status wgi_misfit(wg_block *b, const char *why) {
+    b->why = why;
+    return WG_ESHAPE;
+}
+
 /* Member k of a batch that stands side by side, each of `cols` columns: its value, its bar. */
 static inline wgi_dense wgi_value_of(const wg_block_arg *a, size_t cols, size_t k) {
     return (wgi_dense){a->value + cols * k * (a->trans ? 1 : a->ld), a->ld, a->trans};

@@ -15,6 +15,7 @@
 #include <wengert/products.h>
 #include <wengert/statistics.h>
 #include "blas.h"
+#include "expand.h"
 #include "ops/scalar/elementwise.h"
 #include "point.h"
 
@@ -157,14 +158,27 @@ static wg_status distances_adjoint(wg_tape *t, wg_block *b, const wg_mat *in, co
     return wg_apply(t, &op, b->params, sizeof(int), 4, of, 2, to);
 }
 
+static wg_status distances_expand(wg_tape *t, const wg_block *b, const wg_real *x, wg_real *y) {
+    const wgi_reals of = wgi_reals_operand(b, x, 0), to = wgi_reals_operand(b, x, 1);
+    wg_real *const by = wgi_expand_room(t, of.cols);
+    if (by == NULL && of.cols != 0) return wg_tape_status(t);
+    for (size_t j = 0; j < to.rows; j++)
+        for (size_t i = 0; i < of.rows; i++) {
+            for (size_t k = 0; k < of.cols; k++)
+                by[k] = wg_let(t, wg_sub(wgi_reals_at(of, i, k), wgi_reals_at(to, j, k)));
+            *y++ = of_squares(b) ? wg_squared_norm(t, of.cols, by) : wg_norm2(t, of.cols, by);
+        }
+    return wg_tape_status(t);
+}
+
 #define DISTANCES(name)                                                                        \
     const wg_block_op wgi_op_##name = {"wg_" #name,                                            \
-                                       WG_OP_ZERO_RULE,                                        \
+                                       WG_OP_ZERO_RULE | WG_OP_EXPANDS,                        \
                                        distances_shape,                                        \
                                        distances_value,                                        \
                                        distances_vjp,                                          \
                                        distances_jvp,                                          \
-                                       NULL,                                                   \
+                                       distances_expand,                                       \
                                        distances_adjoint,                                      \
                                        NULL}
 DISTANCES(distances);
@@ -221,20 +235,29 @@ static wg_status centred_jvp(wg_block *b) {
     return WG_OK;
 }
 
-/* What it subtracts from a column it subtracts from its adjoint. */
-static wg_status centred_adjoint(wg_tape *t, wg_block *b, const wg_mat *in, const wg_mat *out,
-                                 const wg_mat *bar, wg_mat *back) {
-    static const wg_block_op op = {
-        "wg_data_covariance", WG_OP_LINEAR, centred_shape, centred_value, centred_vjp,
-        centred_jvp,          NULL,         NULL,          NULL};
-    (void)in, (void)out;
-    return wg_apply(t, &op, b->params, sizeof(double), 1, bar, 1, back);
+static wg_status centred_expand(wg_tape *t, const wg_block *b, const wg_real *x, wg_real *y) {
+    const wgi_reals of = wgi_reals_operand(b, x, 0);
+    for (size_t j = 0; j < of.cols; j++) {
+        wg_real mean = wg_constant(0);
+        for (size_t i = 0; i < of.rows; i++)
+            mean = wgi_expand_plus(t, mean,
+                                   wg_let(t, wg_div(wgi_reals_at(of, i, j), (double)of.rows)));
+        for (size_t i = 0; i < of.rows; i++)
+            *y++ = wg_let(t, wg_sub(wgi_reals_at(of, i, j), mean));
+    }
+    return wg_tape_status(t);
 }
 
 wg_mat wg_data_covariance(wg_tape *t, wg_mat x, double ddof) {
-    static const wg_block_op op = {
-        "wg_data_covariance", WG_OP_LINEAR, centred_shape,   centred_value, centred_vjp,
-        centred_jvp,          NULL,         centred_adjoint, NULL};
+    static const wg_block_op op = {"wg_data_covariance",
+                                   WG_OP_LINEAR | WG_OP_EXPANDS,
+                                   centred_shape,
+                                   centred_value,
+                                   centred_vjp,
+                                   centred_jvp,
+                                   centred_expand,
+                                   NULL,
+                                   NULL};
     wg_mat y;
     if (wg_apply(t, &op, &ddof, sizeof ddof, 1, &x, 1, &y) != WG_OK)
         return wg_mat_failed(x.cols, x.cols);

@@ -24,7 +24,7 @@
 extern const wg_scalar_op *const wgi_expand_times;
 /* A number, with derivative 0. */
 extern const wg_scalar_op *const wgi_expand_hold;
-/* Matern covariances of the squared distance: statistics.c. */
+/* Matern covariances of the squared distance: covariance.c. */
 extern const wg_scalar_op *const wgi_expand_matern_32, *const wgi_expand_matern_52;
 /* All operations of the library that are no rows of the table, up to a NULL: who loads a
  * function knows them by name. */

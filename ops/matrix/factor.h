@@ -66,4 +66,23 @@ size_t wgi_inverse_room(wg_factor_kind kind, size_t n);
 void wgi_inverse(wg_factor_kind kind, size_t n, const double *packed, const int *pivot,
                  double *g, double *work);
 
+/* Is there a NaN in what is read of member k of a batch, of the lower triangle only? */
+int wgi_factor_is_nan(const wg_block *b, size_t k, int lower);
+/* The sign of the determinant: 0 for a zero on the diagonal of U. */
+double wgi_lu_sign(size_t n, const double *lu, const int *pivot);
+
+/* An operation `name` of a family that does the same with a factor and with a matrix. */
+#define WGI_FACTORED(name, family, traits)                                                     \
+    const wg_block_op wgi_op_##name = {"wg_" #name,     WG_OP_TRANS | WG_OP_EXPANDS,           \
+                                       family##_shape,  family##_value,                        \
+                                       family##_vjp,    family##_jvp,                          \
+                                       family##_expand, family##_adjoint,                      \
+                                       traits}
+/* One of them on a wg_factor: operands A and the place of the factor. */
+wg_mat wgi_from_factor(wg_tape *t, const wg_block_op *op, wg_factor f);
+/* One that factors for itself. */
+wg_mat wgi_from_matrix(wg_tape *t, const wg_block_op *op, wg_factor_kind kind, wg_mat a);
+/* The inverse of the operand A of a block, as a variable. */
+wg_mat wgi_inverse_again(wg_tape *t, const wg_block *b, wg_mat a);
+
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Covariance functions as scalar operations, where covariances are written out (statistics.c): a
+/* Covariance functions as scalar operations, where covariances are written out (covariance.c): a
  * function that is loaded finds them by name. */
 #include "kernels.h"
 #include "expand.h"

@@ -152,11 +152,12 @@ static struct steps along(const wg_block_arg *a, size_t ld) {
 
 wg_status wgi_line_run(wg_block *b, const wgi_line_op *op, int what) {
     const wgi_line_params *const p = b->params;
-    wgi_line l;
-    memset(&l, 0, sizeof l);
+    wgi_line l; /* what is not set here is set with each line */
     l.op = op, l.p = p, l.simd = wgi_simd_best();
     l.n = wgi_line_length(b->in, p->axis);
+    l.number = 0;
     l.saved = b->saved;
+    for (int k = 0; k < 2; k++) l.vector[k] = l.vector_bar[k] = NULL;
     double *room = b->work;
     for (int k = 0; k < op->vectors; k++, room += 2 * l.n) {
         const wg_block_arg *const a = &b->in[op->operands + k];

@@ -7,18 +7,22 @@
  *     A N = 0, N'N = I:  N. = -A^+ A. N,  A_ -= A^+' N_ N'
  *
  * with N moving across itself only, which is right for what depends on the space alone; adjoints that
- * depend on the basis have a skew part in N'N_. Source: Golub and Pereyra 1973. */
+ * depend on the basis have a skew part in N'N_. Source: Golub and Pereyra 1973.
+ * In functions, of full rank:  [A' N] Z = N_,  A_ -= Z1 N',  Z1 the first m rows of Z. */
 #include <float.h>
 #include <math.h>
 #include <string.h>
 #include <wengert/data.h>
 #include <wengert/elementwise.h>
 #include <wengert/products.h>
+#include <wengert/reduce.h>
 #include <wengert/solve.h>
 #include <wengert/spectral.h>
 #include "blas.h"
 #include "point.h"
 #include "spectral.h"
+#include "traits.h"
+#include "whole.h"
 
 static size_t smaller(size_t a, size_t b) { return a < b ? a : b; }
 static size_t larger(size_t a, size_t b) { return a > b ? a : b; }
@@ -50,11 +54,11 @@ static size_t decompose_bytes(size_t m, size_t n) {
            8 * smaller(m, n) * sizeof(lapack_int);
 }
 
-/* The decomposition of the operand, and its rank. Room: decompose_bytes. */
+/* The decomposition of the operand, and its rank. Params begin with rcond. Room: decompose_bytes. */
 static wg_status decompose(wg_block *b, struct svd d, double *room, size_t *rank) {
     const size_t m = b->in[0].rows, n = b->in[0].cols, p = smaller(m, n),
                  doubles = lapack_svd_doubles(m, n);
-    const double given = ((const struct space *)b->params)->rcond;
+    const double given = *(const double *)b->params;
     const double rcond = given < 0 ? (double)larger(m, n) * DBL_EPSILON : given;
     double *const a = room, *const vt = a + m * n, *const work = vt + n * n;
     if (!wgi_spectral_finite(m, n, b->in[0].value, b->in[0].ld))
@@ -209,8 +213,60 @@ static wg_status null_adjoint(wg_tape *t, wg_block *b, const wg_mat *in, const w
     return wg_tape_status(t);
 }
 
-const wg_block_op wgi_op_null_space = {
-    "wg_null_space", 0, null_shape, null_value, null_vjp, null_jvp, NULL, null_adjoint, NULL};
+/* ---- in functions: of the size that was recorded; rcond is a number behind the operand ---- */
+
+static wg_status whole_shape(wg_block *b) {
+    const size_t m = b->in[0].rows, n = b->in[0].cols;
+    if (b->out[0].rows != n || b->out[0].cols > n) return WG_ESHAPE;
+    b->work_bytes = svd_doubles(m, n) * sizeof(double) + decompose_bytes(m, n);
+    return WG_OK;
+}
+static wg_status whole_value(wg_block *b) {
+    const size_t m = b->in[0].rows, n = b->in[0].cols, k = b->out[0].cols;
+    const struct svd d = svd_at(m, n, b->work);
+    size_t rank = 0;
+    const wg_status s = decompose(b, d, (double *)b->work + svd_doubles(m, n), &rank);
+    if (s != WG_OK) return s;
+    if (rank != n - k) {
+        b->why = "in functions there are derivatives where A has full rank";
+        return WG_ESINGULAR;
+    }
+    if (n * k != 0) memcpy(b->out[0].value, d.v + n * rank, n * k * sizeof(double));
+    return WG_OK;
+}
+
+/* 1, or NaN where N'N_ is not symmetric: of_the_space. */
+static wg_real good(wg_tape *t, size_t n, wg_mat k, wg_mat bar) {
+    const wg_mat skew = wg_mat_sub(t, k, wg_mat_transpose(k));
+    const wg_real apart = wg_mat_max(t, wg_mat_fabs(t, skew)),
+                  most = wg_let(t, wg_fmax(wg_mat_max(t, wg_mat_fabs(t, k)),
+                                           wg_mat_max(t, wg_mat_fabs(t, bar))));
+    return wg_let(
+        t, wg_select_le(apart, wg_mul(8 * (double)n * DBL_EPSILON, most), 1.0, (double)NAN));
+}
+
+/* Of full rank [A; N'] is square, and [A^+ N] its inverse: Z1 is A^+' N_. */
+static wg_status whole_rule(wg_tape *t, wg_block *b, const wg_mat *in, const wg_mat *out,
+                            const wg_mat *bar, wg_mat *back) {
+    const size_t m = in[0].rows, n = in[0].cols;
+    const wg_mat both[2] = {wg_mat_transpose(in[0]), out[0]};
+    (void)b;
+    const wg_mat z = wg_solve(t, wg_concat_cols(t, 2, both), bar[0]);
+    const wg_mat k = wg_gemm(t, 'T', 'N', 1, out[0], bar[0], 0, z);
+    const wg_mat left =
+        wg_mat_scale_real(t, good(t, n, k, bar[0]), wg_mat_block(z, 0, 0, m, out[0].cols));
+    back[0] = wg_gemm(t, 'N', 'T', -1, left, out[0], 0, left);
+    return wg_tape_status(t);
+}
+
+static const wg_block_op whole_op = {
+    "wg_null_space", 0, whole_shape, whole_value, nothing_back, NULL, NULL, NULL, NULL};
+const wgi_whole wgi_whole_null_space = {&whole_op, "mn", "nk", whole_rule, NULL, 0, 1, 20};
+
+static const wgi_traits traits = {.whole = &wgi_whole_null_space};
+const wg_block_op wgi_op_null_space = {"wg_null_space", 0,        null_shape, null_value,
+                                       null_vjp,        null_jvp, NULL,       null_adjoint,
+                                       &traits};
 
 wg_mat wg_null_space(wg_tape *t, wg_mat a, double rcond) {
     static const wg_block_op op = {

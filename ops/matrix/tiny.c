@@ -4,7 +4,21 @@
 
 #include <math.h>
 
-int wgi_tiny_cholesky(size_t n, double *a) {
+/* Orders up to 8 are compiled one by one, so that their loops are unrolled; clang does that of itself. What
+ * a solve has found stays in registers, and of each unknown one number is written: loads from what has
+ * just been stored cost more than the arithmetic. The order of additions is that of BLAS, column by
+ * column. */
+#define EACH_ORDER(F) F(1) F(2) F(3) F(4) F(5) F(6) F(7) F(8)
+#define UNROLLED static inline __attribute__((always_inline))
+#if defined __GNUC__ && !defined __clang__
+#define UNROLL _Pragma("GCC unroll 16")
+#else
+#define UNROLL
+#endif
+
+/* ---- Cholesky ---- */
+
+UNROLLED int cholesky_of(size_t n, double *a) {
     for (size_t j = 0; j < n; j++) {
         double *const c = a + j * n;
         if (c[j] <= 0) return (int)j + 1; /* NaN flows through, as in OpenBLAS */
@@ -19,75 +33,164 @@ int wgi_tiny_cholesky(size_t n, double *a) {
     return 0;
 }
 
-static void exchange(double *x, double *y) {
+int wgi_tiny_cholesky(size_t n, double *a) {
+    switch (n) {
+#define OF(m)                                                                                  \
+    case m:                                                                                    \
+        return cholesky_of(m, a);
+        EACH_ORDER(OF)
+#undef OF
+    default:
+        return cholesky_of(n, a);
+    }
+}
+
+UNROLLED void cholesky_solve(size_t n, const double *l, double *x) {
+    double y[WGI_TINY];
+    UNROLL
+    for (size_t i = 0; i < n; i++) {
+        double s = x[i];
+        UNROLL
+        for (size_t j = 0; j < i; j++) s -= y[j] * l[i + j * n];
+        y[i] = s / l[i + i * n];
+    }
+    UNROLL
+    for (size_t j = n; j-- > 0;) {
+        double s = y[j];
+        UNROLL
+        for (size_t i = j + 1; i < n; i++) s -= y[i] * l[i + j * n];
+        x[j] = y[j] = s / l[j + j * n];
+    }
+}
+
+static void cholesky_solve_of(size_t n, const double *l, double *x) {
+    switch (n) {
+#define OF(m)                                                                                  \
+    case m:                                                                                    \
+        cholesky_solve(m, l, x);                                                               \
+        return;
+        EACH_ORDER(OF)
+#undef OF
+    default:
+        cholesky_solve(n, l, x);
+    }
+}
+
+void wgi_tiny_cholesky_solve(size_t n, const double *l, size_t k, double *x) {
+    for (; k > 0; k--, x += n) cholesky_solve_of(n, l, x);
+}
+
+/* ---- LU ---- */
+
+static inline void exchange(double *x, double *y) {
     const double s = *x;
     *x = *y, *y = s;
 }
 
-int wgi_tiny_lu(size_t n, double *a, int *pivot) {
+UNROLLED int lu_of(size_t n, double *a, int *pivot) {
     int info = 0;
+    UNROLL
     for (size_t j = 0; j < n; j++) {
         double *const c = a + j * n;
+        double top = fabs(c[j]);
         size_t p = j;
+        UNROLL
         for (size_t i = j + 1; i < n; i++)
-            if (fabs(c[i]) > fabs(c[p])) p = i;
+            if (fabs(c[i]) > top) p = i, top = fabs(c[i]);
         pivot[j] = (int)p + 1;
-        if (c[p] == 0) {
+        if (top == 0) {
             if (info == 0) info = (int)j + 1;
             continue;
         }
-        if (p != j)
-            for (size_t k = 0; k < n; k++) exchange(a + j + k * n, a + p + k * n);
+        if (p != j) UNROLL
+        for (size_t k = 0; k < n; k++) exchange(a + j + k * n, a + p + k * n);
         const double by = c[j];
+        UNROLL
         for (size_t i = j + 1; i < n; i++) c[i] /= by;
+        UNROLL
         for (size_t k = j + 1; k < n; k++) {
             double *const to = a + k * n;
             const double f = to[j];
+            UNROLL
             for (size_t i = j + 1; i < n; i++) to[i] -= c[i] * f;
         }
     }
     return info;
 }
 
-void wgi_tiny_cholesky_solve(size_t n, const double *l, size_t k, double *x) {
-    for (; k > 0; k--, x += n) {
-        for (size_t j = 0; j < n; j++) {
-            x[j] /= l[j + j * n];
-            for (size_t i = j + 1; i < n; i++) x[i] -= x[j] * l[i + j * n];
-        }
-        for (size_t j = n; j-- > 0;) {
-            double s = x[j];
-            for (size_t i = j + 1; i < n; i++) s -= x[i] * l[i + j * n];
-            x[j] = s / l[j + j * n];
-        }
+int wgi_tiny_lu(size_t n, double *a, int *pivot) {
+    switch (n) {
+#define OF(m)                                                                                  \
+    case m:                                                                                    \
+        return lu_of(m, a, pivot);
+        EACH_ORDER(OF)
+#undef OF
+    default:
+        return lu_of(n, a, pivot);
     }
 }
 
-static void one_solve(size_t n, const double *lu, const int *pivot, double *x) {
+UNROLLED void solve(size_t n, const double *lu, const int *pivot, double *x) {
+    double y[WGI_TINY];
     for (size_t i = 0; i < n; i++) exchange(x + i, x + pivot[i] - 1);
-    for (size_t j = 0; j < n; j++)
-        for (size_t i = j + 1; i < n; i++) x[i] -= x[j] * lu[i + j * n];
-    for (size_t j = n; j-- > 0;) {
-        x[j] /= lu[j + j * n];
-        for (size_t i = 0; i < j; i++) x[i] -= x[j] * lu[i + j * n];
+    UNROLL
+    for (size_t i = 0; i < n; i++) {
+        double s = x[i];
+        UNROLL
+        for (size_t j = 0; j < i; j++) s -= y[j] * lu[i + j * n];
+        y[i] = s;
+    }
+    UNROLL
+    for (size_t i = n; i-- > 0;) {
+        double s = y[i];
+        UNROLL
+        for (size_t j = n; j-- > i + 1;) s -= y[j] * lu[i + j * n];
+        x[i] = y[i] = s / lu[i + i * n];
     }
 }
 
-static void one_solve_transposed(size_t n, const double *lu, const int *pivot, double *x) {
+UNROLLED void solve_transposed(size_t n, const double *lu, const int *pivot, double *x) {
+    double y[WGI_TINY];
+    UNROLL
     for (size_t j = 0; j < n; j++) {
         double s = x[j];
-        for (size_t i = 0; i < j; i++) s -= x[i] * lu[i + j * n];
-        x[j] = s / lu[j + j * n];
+        UNROLL
+        for (size_t i = 0; i < j; i++) s -= y[i] * lu[i + j * n];
+        y[j] = s / lu[j + j * n];
     }
-    for (size_t j = n; j-- > 0;)
-        for (size_t i = j + 1; i < n; i++) x[j] -= x[i] * lu[i + j * n];
+    UNROLL
+    for (size_t j = n; j-- > 0;) {
+        double s = y[j];
+        UNROLL
+        for (size_t i = j + 1; i < n; i++) s -= y[i] * lu[i + j * n];
+        x[j] = y[j] = s;
+    }
     for (size_t i = n; i-- > 0;) exchange(x + i, x + pivot[i] - 1);
+}
+
+static void solve_of(size_t n, const double *lu, const int *pivot, int transposed, double *x) {
+    switch (transposed ? n + WGI_TINY : n) {
+#define OF(m)                                                                                  \
+    case m:                                                                                    \
+        solve(m, lu, pivot, x);                                                                \
+        return;                                                                                \
+    case m + WGI_TINY:                                                                         \
+        solve_transposed(m, lu, pivot, x);                                                     \
+        return;
+        EACH_ORDER(OF)
+#undef OF
+    default:
+        if (transposed) solve_transposed(n, lu, pivot, x);
+        else solve(n, lu, pivot, x);
+    }
 }
 
 void wgi_tiny_solve(size_t n, const double *lu, const int *pivot, int transposed, size_t k,
                     double *x) {
-    for (; k > 0; k--, x += n) (transposed ? one_solve_transposed : one_solve)(n, lu, pivot, x);
+    for (; k > 0; k--, x += n) solve_of(n, lu, pivot, transposed, x);
 }
+
+/* ---- inverse ---- */
 
 /* L^-1 column by column from the last, then its product with its transpose. */
 void wgi_tiny_cholesky_inverse(size_t n, double *a) {

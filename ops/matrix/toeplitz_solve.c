@@ -8,6 +8,8 @@
  * those of order m + 1 are
  *     f <- ((f, 0) - ef (0, g)) / d,  g <- ((0, g) - eg (f, 0)) / d,  x <- (x, 0) + (b_m - ex) g
  * It is stable as long as leading parts are well conditioned. Hence residuals are looked at, and corrected.
+ * Bounds of these would leave the range of numbers near its ends: T and each column of b are multiplied by powers
+ * of 2 before, and x after.
  * Source: Levinson 1947; Trench 1964; Golub and Van Loan 2013, 4.7. */
 #include <float.h>
 #include <math.h>
@@ -83,16 +85,41 @@ static double largest(size_t n, const double *x) {
 
 enum { CORRECTIONS = 3 };
 
-/* x = T^-1 b, k columns, as good as elimination with pivots would have it; 0: it is not. room: 4 n and
- * n k. */
-static int solve(diagonals d, double t0, size_t k, const double *b, double *x, double *room) {
-    const size_t n = d.n;
-    double *const r = room + 3 * n, size = fabs(t0);
+/* to = x / 2^e; x may be `to`. */
+static void scale(size_t n, const double *x, int e, double *to) {
+    for (size_t i = 0; i < n; i++) to[i] = ldexp(x[i], -e);
+}
+/* The e of the largest number, which is between 2^(e-1) and 2^e; 0: they are all 0. */
+static int exponent_of(double most) {
+    int e;
+    (void)frexp(most, &e);
+    return e;
+}
+
+/* x = T^-1 b, k columns, as good as elimination with pivots would have it; 0: it is not. b is lost. room:
+ * room_for(n, k). */
+static size_t room_for(size_t n, size_t k) { return 5 * n + n * k + k; }
+static int solve(diagonals of, double of_0, size_t k, double *b, double *x, double *room) {
+    const size_t n = of.n;
+    double *const r = room + 3 * n, *const down = r + n * k, *const right = down + n,
+                  *const shift = right + n;
+    const int e = exponent_of(
+        fmax(fabs(of_0), fmax(largest(n - 1, of.down + 1), largest(n - 1, of.right + 1))));
+    const diagonals d = {n, down, right};
+    const double t0 = ldexp(of_0, -e);
+    scale(n, of.down, e, down);
+    scale(n, of.right, e, right);
+    for (size_t c = 0; c < k; c++) {
+        shift[c] = exponent_of(largest(n, b + c * n));
+        scale(n, b + c * n, (int)shift[c], b + c * n);
+    }
+    double size = fabs(t0);
     for (size_t i = 1; i < n; i++) size += fabs(d.down[i]) + fabs(d.right[i]);
     memcpy(x, b, n * k * sizeof *x);
     if (!levinson(d, t0, k, x, room)) return 0;
-    for (int made = 0;; made++) {
-        int good = 1;
+    int good = 0;
+    for (int made = 0; !good; made++) {
+        good = 1;
         memcpy(r, b, n * k * sizeof *r);
         for (size_t c = 0; c < k; c++) {
             subtract(d, t0, x + c * n, r + c * n);
@@ -100,10 +127,12 @@ static int solve(diagonals d, double t0, size_t k, const double *b, double *x, d
                                  (size * largest(n, x + c * n) + largest(n, b + c * n));
             good &= largest(n, r + c * n) <= bound;
         }
-        if (good || made == CORRECTIONS) return good;
-        if (!levinson(d, t0, k, r, room)) return 0;
+        if (good) break;
+        if (made == CORRECTIONS || !levinson(d, t0, k, r, room)) return 0;
         for (size_t i = 0; i < n * k; i++) x[i] += r[i];
     }
+    for (size_t c = 0; c < k; c++) scale(n, x + c * n, e - (int)shift[c], x + c * n);
+    return 1;
 }
 
 /* ---- the operation: operands c, r, b ---- */
@@ -116,7 +145,7 @@ static wg_status toeplitz_shape(wg_block *b) {
         return WG_ESHAPE;
     }
     b->out[0].rows = n, b->out[0].cols = k;
-    b->work_bytes = (4 * n + 3 * n * k) * sizeof(double);
+    b->work_bytes = (2 * n * k + room_for(n, k)) * sizeof(double);
     return WG_OK;
 }
 

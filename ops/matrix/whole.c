@@ -32,6 +32,7 @@ const wgi_whole *const wgi_wholes[] = {&wgi_whole_eigh,
                                        &wgi_whole_riccati,
                                        &wgi_whole_riccati_discrete,
                                        &wgi_whole_eig,
+                                       &wgi_whole_null_space,
                                        SYMMETRIC(exp),
                                        SYMMETRIC(log),
                                        SYMMETRIC(sqrt),
@@ -99,6 +100,7 @@ int wgi_whole_sizes(const wgi_whole *w, const wg_block *b, wgi_whole_op *op) {
                 op->size[c == 'm' ? 0 : c == 'n' ? 1 : 2] = is;
             if (pass == 1 && letter(op, c) != is) return 0;
         }
+    if (strchr(w->operands, 'k') == NULL && has(w, 'k')) op->size[2] = b->out[0].cols;
     return 1;
 }
 

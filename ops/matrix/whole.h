@@ -40,7 +40,8 @@ typedef struct wgi_whole_op {
     size_t size[3];
 } wgi_whole_op;
 
-/* The sizes of a call of the operation; 0: its operands have other shapes than the row has. */
+/* The sizes of a call of the operation; 0: its operands have other shapes than the row has. A k that
+ * only results have is the columns of the first. */
 int wgi_whole_sizes(const wgi_whole *w, const wg_block *b, wgi_whole_op *op);
 /* Are those sizes there that it has, and no others? */
 int wgi_whole_fits(const wgi_whole_op *op);
@@ -62,7 +63,7 @@ extern const wgi_whole wgi_whole_eigh, wgi_whole_eigh_general, wgi_whole_svd,
     wgi_whole_expm, wgi_whole_sylvester, wgi_whole_lyapunov, wgi_whole_lyapunov_discrete,
     wgi_whole_qr, wgi_whole_lstsq, wgi_whole_pinv, wgi_whole_lu_factors, wgi_whole_qr_pivoted,
     wgi_whole_polar, wgi_whole_signm, wgi_whole_riccati, wgi_whole_riccati_discrete,
-    wgi_whole_eig, wgi_whole_kalman;
+    wgi_whole_eig, wgi_whole_kalman, wgi_whole_null_space;
 #define WGI_WHOLE_SYMMETRIC(name)                                                              \
     extern const wgi_whole wgi_whole_symmetric_##name, wgi_whole_symmetric_##name##_along,     \
         wgi_whole_symmetric_##name##_second;

@@ -623,14 +623,14 @@ int wgi_guest(wgi_core *c, wgi_core *guest) {
     if (guest->host != NULL || c->guests == WGI_GUESTS) return -1;
     guest->host = c;
     c->guest[c->guests] = guest;
+    c->guest_since[c->guests] = payload_position(c);
     return c->guests++;
 }
 
-/* The recording that worked on them is gone. */
-static void leave_guests(wgi_core *c) {
-    for (int k = 0; k < c->guests; k++)
-        if (c->guest[k] != NULL) c->guest[k]->host = NULL;
-    c->guests = 0;
+/* What worked on the guests that came there or later is gone: they are no guests any more. */
+static void leave_guests(wgi_core *c, uint64_t payload) {
+    for (; c->guests > 0 && c->guest_since[c->guests - 1] >= payload; c->guests--)
+        if (c->guest[c->guests - 1] != NULL) c->guest[c->guests - 1]->host = NULL;
 }
 
 void wgi_link_to(wgi_link *link, wgi_core *c) {
@@ -649,7 +649,7 @@ void wgi_link_to(wgi_link *link, wgi_core *c) {
 void wg_tape_free(wg_tape *t) {
     if (t == NULL || wgi_core_of(t)->outer != NULL) return;
     wgi_core *c = wgi_core_of(t);
-    leave_guests(c);
+    leave_guests(c, 0);
     for (wgi_link *k = c->links; k != NULL; k = k->next) k->c = NULL;
     c->beside_works = 0;
     (void)give_up_beside(c);
@@ -711,7 +711,7 @@ void wg_tape_reset(wg_tape *t) {
     if (c->outer != NULL) return;
     if (wgi_is_telling(c) || wgi_check_thread(c, "wg_tape_reset") != WG_OK) return;
     note_marks(c);
-    leave_guests(c);
+    leave_guests(c, 0);
     c->current = 0;
     c->head.top = c->chunk[0].base;
     c->head.slots = 1;
@@ -790,6 +790,7 @@ wg_status wg_tape_rewind(wg_tape *t, wg_mark m) {
             return wgi_refuse(c, s, "wg_tape_rewind: no room for branch %zu", kept + 1);
     }
     note_marks(c);
+    leave_guests(c, m.payload);
     if (c->chunks != 0) {
         int k = c->current;
         while (k > 0 && c->chunk[k].first > m.record) k--;

@@ -125,7 +125,10 @@ static wg_mat borrowed(wg_tape *t, const char *call, size_t rows, size_t cols, c
     wgi_core *const c = wgi_core_of(t);
     wg_mat m = wg_mat_failed(rows, cols);
     if (c->status != WG_OK) return m;
-    if ((c->flags & WG_CHECKED) != 0 && room(c, call, rows, cols, 0) == NULL) return m;
+    /* a checked tape keeps something for it, and a segment of a loop refuses */
+    if (((c->flags & WG_CHECKED) != 0 || c->outer != NULL) &&
+        room(c, call, rows, cols, 0) == NULL)
+        return m;
     m.value = a;
     m.ld = ld;
     m.at.stamp = c->head.stamp;

@@ -179,6 +179,7 @@ typedef struct wgi_core {
     int beside_works;
     /* other tapes that this recording works on, NULL once they are freed; and whose of these it is */
     struct wgi_core *guest[WGI_GUESTS], *host;
+    uint64_t guest_since[WGI_GUESTS]; /* where the payloads stood when it came */
     int guests;
     int reaches; /* as a guest: may its steps reach beyond it? */
     pthread_t owner; /* looked at with WG_CHECKED */

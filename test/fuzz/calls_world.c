@@ -31,8 +31,8 @@ enum { PAGE = 4096, CLASSES = 11, LARGEST = PAGE << (CLASSES - 1) };
 static const size_t ROOM = (size_t)1 << 30;
 static struct {
     char *base;
-    size_t used, live, wrong;
-    void *free[CLASSES]; /* the next one stands in link[] */
+    size_t used, live, held, wrong; /* live ranges, and of how many bytes they are */
+    void *free[CLASSES];            /* the next one stands in link[] */
     void **link;
     uint32_t *bytes, *committed; /* of the range that starts at a page; 0: none */
 } memory;
@@ -66,6 +66,7 @@ static void *reserve_locked(size_t bytes) {
     }
     memory.bytes[page_of(p)] = (uint32_t)bytes;
     memory.committed[page_of(p)] = 0;
+    memory.held += (size_t)PAGE << k;
     memory.live++;
     return p;
 }
@@ -96,6 +97,7 @@ static void release_locked(void *p, size_t bytes) {
     memory.bytes[page] = 0;
     memory.link[page] = memory.free[k];
     memory.free[k] = p;
+    memory.held -= (size_t)PAGE << k;
     memory.live--;
 }
 
@@ -461,9 +463,10 @@ static void objects_close(void) {
 }
 
 /* What is made on a tape is of its budget: where one has a budget it is freed before that tape is
- * looked at, otherwise in one half of the sequences, and in the other half after the tapes. */
+ * looked at, otherwise in one half of the sequences, and in the other half after the tapes, unless it
+ * holds most of the memory that there is here: no reset of a tape gives back what others hold. */
 static int objects_go_first(void) {
-    int first = world.seed % 2 == 0;
+    int first = world.seed % 2 == 0 || memory.held > ROOM / 2;
     for (size_t k = 0; k < TAPES; k++) first |= configs[world.room[k].config].budget != 0;
     return first;
 }

@@ -35,11 +35,13 @@
  * With WG_MPI_CHECKED a failure on one rank, from whatever cause, becomes one of every rank's next
  * communications, and mistakes that would otherwise be a deadlock become failures: another call,
  * root, operation or size than on another rank (WG_EMISMATCH, WG_ESHAPE), a sweep on some ranks only.
- * Collective calls are agreed upon first, which costs an MPI_Allreduce of 40 bytes each; who waits for a
- * message listens for failures. Then wg_mpi_clear makes the communicator usable again. Without it only
- * wg_mpi_reverse and wg_mpi_reverse_lanes agree before they sweep, and what fails elsewhere on one rank
- * leaves others waiting, as in any program with MPI. A rank that waits for a message which another,
- * itself waiting, will never send, waits in either mode. */
+ * Collective calls are agreed upon first, which costs a message of 48 bytes from each rank to each; who waits
+ * for a message listens for failures, and is told (WG_EMISMATCH) when the rank it waits for is in a collective
+ * call and has sent nothing that is not received. Then wg_mpi_clear makes the communicator usable again.
+ * Without it only wg_mpi_reverse and wg_mpi_reverse_lanes agree before they sweep, by an MPI_Allreduce of 40
+ * bytes; a root that is refused, or no room for adjoints, on one rank is known to all by then. What fails
+ * elsewhere on one rank leaves others waiting, as in any program with MPI. Ranks that wait for messages of
+ * each other, which were never sent, wait in either mode. */
 #ifndef WENGERT_MPI_H
 #define WENGERT_MPI_H
 
@@ -57,11 +59,12 @@ typedef struct wg_mpi wg_mpi;
 
 enum { WG_MPI_CHECKED = 1 };
 
-/* wg_mpi_new - by all ranks of comm, with the same flags; a topology comes along. NULL: on every
- * rank, when it could not be made on one. */
+/* wg_mpi_new - by all ranks of comm, with the same flags; a topology comes along. comm may be freed then.
+ * NULL: on every rank, when it could not be made on one; of MPI_COMM_NULL, of an intercommunicator, before
+ * MPI_Init and after MPI_Finalize. */
 WG_API wg_mpi *wg_mpi_new(MPI_Comm comm, unsigned flags);
 /* wg_mpi_free - by all ranks, before MPI_Finalize. NULL is allowed. Errors: with WG_MPI_CHECKED, what
- * another rank was doing instead. */
+ * another rank was doing instead; WG_EMODE: after MPI_Finalize, when only memory is left to be freed. */
 WG_API wg_status wg_mpi_free(wg_mpi *m);
 /* wg_mpi_clear - by all ranks after a failure: receives what is still under way, and forgets the
  * failure. Tapes are reset by their owners. Without WG_MPI_CHECKED: WG_EMODE. */
@@ -182,7 +185,7 @@ WG_API wg_status wg_mpi_startall(wg_tape *t, size_t n, wg_mpi_request *r);
 WG_API wg_status wg_mpi_request_free(wg_tape *t, wg_mpi_request *r);
 
 /* wg_mpi_probe - waits for a message that wg_mpi_recv from `source` under `tag` would receive, and says
- * where it comes from (*status, which may be MPI_STATUS_IGNORE) and how many numbers it has (*n).
+ * where it comes from (*status, which may be MPI_STATUS_IGNORE or NULL) and how many numbers it has (*n).
  * wg_mpi_iprobe - the same without waiting: *flag is 0 if there is none yet. Nothing is recorded.
  * Errors:  WG_ENULL, WG_EARG, WG_ECALLBACK; returned, and with WG_MPI_CHECKED kept. */
 WG_API WG_MUST_CHECK wg_status wg_mpi_probe(int source, int tag, wg_mpi *m, MPI_Status *status,

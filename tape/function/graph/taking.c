@@ -415,12 +415,13 @@ enum { WRITTEN_OUT = 1 << 16 };
 /* The operation that stays one node in the place of this one: 0: none, or it is written out. */
 static int stays_whole(const wgi_block *b, wgi_whole_op *op) {
     const wgi_whole *const w = wgi_traits_of(b->op).whole;
-    wg_block_arg arg[WGI_MAX_ARGS];
+    wg_block_arg arg[2 * WGI_MAX_ARGS];
     wg_block call;
     if (w == NULL) return 0;
     memset(&call, 0, sizeof call);
     call.in = arg, call.inputs = b->inputs;
-    for (uint32_t i = 0; i < b->inputs; i++)
+    call.out = arg + b->inputs, call.outputs = b->outputs;
+    for (uint32_t i = 0; i < b->inputs + b->outputs; i++)
         arg[i].rows = b->operand[i].rows, arg[i].cols = b->operand[i].cols;
     if (!wgi_whole_sizes(w, &call, op)) return 0;
     return b->op->expand == NULL || wgi_whole_flops(op) > WRITTEN_OUT;

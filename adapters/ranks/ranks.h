@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* ranks.h - tests that run on several ranks: all succeed or fail together, and the first is heard. */
-#ifndef WENGERT_MPI_RANKS_H
-#define WENGERT_MPI_RANKS_H
+/* ranks.h - tests of adapters that run on several ranks: all succeed or fail together, and the first is
+ * heard. */
+#ifndef WENGERT_RANKS_H
+#define WENGERT_RANKS_H
 
-#include "wengert/mpi.h"
+#include <wengert/mpi.h>
 #include <wengert.h>
 #include <stdio.h>
 #include <string.h>
@@ -47,10 +48,12 @@ static inline uint64_t next_of(uint64_t *at) {
     return z ^ z >> 31;
 }
 
-/* In [1/2, 1), other ones on every rank. */
-static inline double random_number(void) {
-    return 0.5 + (double)(next_of(&numbers_so_far) >> 12) * 0x1p-53;
+/* In [1/2, 1). */
+static inline double number_of(uint64_t *at) {
+    return 0.5 + (double)(next_of(at) >> 12) * 0x1p-53;
 }
+/* Other ones on every rank. */
+static inline double random_number(void) { return number_of(&numbers_so_far); }
 
 /* Orders of their own on every rank, the same again after a restart. */
 static inline void restart_shuffling(void) { orders_so_far = 1000 + (uint64_t)rank; }
