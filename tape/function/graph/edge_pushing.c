@@ -128,6 +128,7 @@ static pattern *pattern_of(web *h, const wgi_node *n, unsigned by) {
     p->like = *n;
     p->by = by;
     wgi_graph_open(&p->on, h->g->c, h->g->call);
+    p->on.recipes = wgi_graph_recipes(h->g);
     differentiate(&p->on, n, by, p->second);
     p->next = h->patterns;
     h->patterns = p;

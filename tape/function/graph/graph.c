@@ -70,8 +70,19 @@ static size_t first_bucket(const wgi_graph *g, const wgi_node *n, uint64_t h) {
     return newest / (LOAD / 2);
 }
 
+/* Is none of the tags this one? Empty places have the tag 0; where it says no, one may be. */
+static int has_no(const wgi_graph_bucket *b, unsigned char tag) {
+    const uint64_t ones = 0x0101010101010101u, high = 0x8080808080808080u;
+    uint64_t first, last;
+    memcpy(&first, b->tag, sizeof first);
+    memcpy(&last, b->tag + WGI_BUCKET - sizeof last, sizeof last);
+    first ^= ones * tag, last ^= ones * tag;
+    return (((first - ones) & ~first) | ((last - ones) & ~last)) & high ? 0 : 1;
+}
+
 static uint32_t find_in(const wgi_graph *g, const wgi_graph_bucket *b, const wgi_node *n,
                         unsigned char tag) {
+    if (has_no(b, tag)) return WGI_NO_NODE;
     for (uint32_t k = 0; k < b->count; k++)
         if (b->tag[k] == tag && same(g, n, &g->node[b->node[k]])) return b->node[k];
     return WGI_NO_NODE;
@@ -92,6 +103,16 @@ static void put(const search *s, uint32_t node) {
     s->in->tag[s->in->count++] = tag_of(s->hash);
 }
 
+/* Of a node that is not there: where it goes. */
+static search place(const wgi_graph *g, const wgi_node *n) {
+    search s = {NULL, hash(g, n), WGI_NO_NODE};
+    size_t at = first_bucket(g, n, s.hash), next = (size_t)(s.hash >> 20);
+    for (;; at = next++) {
+        s.in = &g->table[at & (g->buckets - 1)];
+        if (s.in->count < WGI_BUCKET) return s;
+    }
+}
+
 static void rehash(wgi_graph *g, size_t buckets) {
     wgi_graph_bucket *const table =
         grow(g, &g->table_room, g->table, 0, buckets, sizeof *table);
@@ -101,7 +122,7 @@ static void rehash(wgi_graph *g, size_t buckets) {
     g->buckets = buckets;
     for (size_t i = 0; i < g->nodes; i++) {
         if (g->node[i].kind == WGI_NODE_INPUT) continue;
-        const search s = find(g, &g->node[i]);
+        const search s = place(g, &g->node[i]);
         put(&s, (uint32_t)i);
     }
 }

@@ -134,7 +134,8 @@ typedef struct wgi_graph {
     wgi_graph_bucket *table; /* nodes by content */
     size_t buckets;          /* of the table: a power of two */
     wgi_list_room node_room, operand_room, table_room;
-    struct { /* parts of the partials of one array operation: rules.c */
+    struct wgi_recipes *recipes; /* of partials: rules.c */
+    struct {                     /* parts of the partials of one array operation: rules.c */
         uint32_t of, ties, *e, *before, *behind;
     } shares;
     const struct wgi_repeat *
@@ -143,7 +144,8 @@ typedef struct wgi_graph {
     wgi_graph_guard *guard;
     size_t guards;
     wgi_list_room repeat_room, guard_room;
-    uint32_t *guard_table; /* comparisons by content: 0, an empty place, or their number plus 1 */
+    uint32_t
+        *guard_table; /* comparisons by content: 0, an empty place, or their number plus 1 */
     size_t guard_slots;
     wg_function_stats stats;
 } wgi_graph;
@@ -263,6 +265,9 @@ static inline uint32_t wgi_graph_or_zero(wgi_graph *g, uint32_t a) {
     return a != WGI_NO_NODE ? a : wgi_graph_number(g, 0);
 }
 
+/* The recipes of partials that graphs in one arena share; NULL: a failure. */
+typedef struct wgi_recipes wgi_recipes;
+wgi_recipes *wgi_graph_recipes(wgi_graph *g);
 /* The partial of a node by its operand k, as a node. */
 uint32_t wgi_graph_partial(wgi_graph *g, uint32_t node, size_t k);
 

@@ -84,7 +84,7 @@ uint32_t wgi_repeat_again(wgi_graph *g, const wgi_node *n, const wgi_repeat *r,
 
 size_t wgi_repeat_work(const wg_function *f) {
     size_t work = f->each;
-    for (size_t i = 0; i < f->nodes; i++) {
+    for (size_t i = 0; f->repeats != 0 && i < f->nodes; i++) {
         const wgi_repeat *const r = wgi_repeat_of(f, &f->node[i]);
         if (r == NULL || f->node[i].when != WGI_EACH) continue;
         work = plus_size(work, wgi_repeat_cost(&f->node[i], r));

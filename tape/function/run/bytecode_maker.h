@@ -49,6 +49,7 @@ typedef struct wgi_fn_maker {
     wg_function *f;
     wgi_bytecode p;
 
+    int wholes;         /* has any node parts? */
     wgi_when when;      /* which part is being made */
     uint32_t low, high; /* the range of its operations */
     uint32_t zero, one; /* nodes behind those of the function, for these numbers */
