@@ -8,11 +8,12 @@
 #include "convert/annotate.h"
 #include "convert/callback.h"
 #include "convert/expand.h"
+#include "convert/forward.h"
 #include "convert/generic.h"
 
 static const char usage[] =
     "usage: wengert-convert FILE.c .. --function NAME --with-respect-to INPUTS --of OUTPUTS -o OUT.c\n"
-    "           [--to tape|generic|blocks|adjoint] [--passive NAME] [--calls PARAMETER=FUNCTION] [--accept-integers] [-p FOLDER] [-- COMPILER FLAGS]\n"
+    "           [--to tape|generic|blocks|adjoint] [--directions N] [--passive NAME] [--calls PARAMETER=FUNCTION] [--accept-integers] [-p FOLDER] [-- COMPILER FLAGS]\n"
     "INPUTS, OUTPUTS: parameters and globals of the function, by commas: x, *p, p[0:n], s->field, s->{a,b}, return\n"
     "-p FOLDER: flags from the compile_commands.json there. More: man wengert-convert\n";
 
@@ -21,7 +22,7 @@ static const char written[] = "/* Written by wengert-convert";
 
 typedef struct options {
     list files, passive, flags, calls;
-    const char *function, *inputs, *outputs, *out, *database, *to;
+    const char *function, *inputs, *outputs, *out, *database, *to, *directions;
     bool accept_integers;
 } options;
 
@@ -66,9 +67,13 @@ static int read_options(int argc, char **argv, options *o) {
         struct {
             const char *name;
             const char **to;
-        } const with_value[] = {{"--function", &o->function}, {"--with-respect-to", &o->inputs},
-                                {"--of", &o->outputs},        {"-o", &o->out},
-                                {"-p", &o->database},         {"--to", &o->to}};
+        } const with_value[] = {{"--function", &o->function},
+                                {"--with-respect-to", &o->inputs},
+                                {"--of", &o->outputs},
+                                {"-o", &o->out},
+                                {"-p", &o->database},
+                                {"--to", &o->to},
+                                {"--directions", &o->directions}};
         bool taken = false;
         if (same(s, "--")) {
             for (i++; i < argc; i++) push(&o->flags, argv[i]);
@@ -103,6 +108,11 @@ static int read_options(int argc, char **argv, options *o) {
     if (!same(o->to, "tape") && !same(o->to, "generic") && !same(o->to, "blocks") &&
         !same(o->to, "adjoint"))
         return misused(format("--to %s: tape, generic, blocks or adjoint", o->to));
+    if (o->directions == NULL) o->directions = "8";
+    if (strspn(o->directions, "0123456789") != strlen(o->directions) ||
+        strlen(o->directions) > 2 || strtoul(o->directions, NULL, 10) > MOST_DIRECTIONS)
+        return misused(
+            format("--directions %s: a number of 0 to %d", o->directions, MOST_DIRECTIONS));
     return 0;
 }
 
@@ -376,6 +386,7 @@ static bool write_all(const options *o, analysis *a) {
                 .tape = uses_word(a->program, "tape") ? "wg_t" : "tape",
                 .generic = same(o->to, "generic"),
                 .blocks = same(o->to, "blocks")};
+    if (w.blocks) w.duals = dual_width(&w, (unsigned)strtoul(o->directions, NULL, 10));
     const char *const header = beside(o->out, ".h");
     output out = {.source = o->out, .header = last_part(header), .alone = o->files.n == 1};
     refuse_lent(a);
@@ -392,7 +403,8 @@ static bool write_all(const options *o, analysis *a) {
             in_rounds(&w, in,
                       format("%s%s", without_plain(body),
                              first ? behind_macros(&w, callback_definition(&w, in))
-                                   : write_begin(&w, f, &(list){NULL, 0, 0}))));
+                                   : format("%s%s", write_begin(&w, f, &(list){NULL, 0, 0}),
+                                            names_of_variables(&w)))));
         if (errors_said() != 0) return false;
         good &= write_text(name, s);
     }

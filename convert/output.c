@@ -3,6 +3,7 @@
  * behind the originals. The originals are weak: the file is linked in the place of its source, or
  * together with it. */
 #include <string.h>
+#include "convert/forward.h"
 #include "convert/generic.h"
 #include "convert/output.h"
 
@@ -406,12 +407,15 @@ const char *write_file(writer *w, const file *f, const char *in, const output *o
     size_t at = includes_begin(f) <= after ? includes_begin(f) : after;
     bool opened = false;
     put(&body, between(w, f, in, 0, at));
+    if (w->duals != 0)
+        putf(&body, "#undef WG_DUAL_WIDTH\n#define WG_DUAL_WIDTH %u\n", w->duals);
     put_headers(
         w->a->program, f,
         format("#include <stddef.h>\n#include <stdint.h>\n#include <stdlib.h>\n#include "
                "<string.h>\n#include <%s.h>\n",
-               w->generic ? "wengert/generic" : "wengert"),
+               w->generic || w->duals != 0 ? "wengert/generic" : "wengert"),
         &body);
+    put(&body, names_of_duals(w));
     putf(&body, "extern unsigned long %s_run; /* counts recordings */\n", w->a->root->name);
     for (size_t i = 0; i <= groups.n; i++) {
         const group *const g = i < groups.n ? groups.at[i] : NULL;
@@ -419,8 +423,9 @@ const char *write_file(writer *w, const file *f, const char *in, const output *o
         if (!opened && begin >= after) {
             if (after > at) put(&body, between(w, f, in, at, after));
             if (at < after) at = after;
-            putf(&body, "\n#define %s_SOURCE\n#include \"%s\"\n%s%s", guard_of(o->header),
-                 o->header, w->sorts ? sort_text : "", text_of(&headers));
+            putf(&body, "\n#define %s_SOURCE\n%s#include \"%s\"\n%s%s%s", guard_of(o->header),
+                 names_of_variables(w), o->header, names_of_duals(w), w->sorts ? sort_text : "",
+                 text_of(&headers));
             opened = true;
         }
         if (begin > at) put(&body, between(w, f, in, at, begin));
