@@ -261,6 +261,13 @@ static const struct retyped {
     {"wg_input", "t, c", "((void)(t), (double)(c))", "((void)(t), wg_dual_constant((double)(c)))"},
     {"wg_inputs", "t, n, a, x", "((void)(t), wgi_double_inputs(n, a, x))",
      "((void)(t), wgi_dual_inputs(n, a, x))"},
+    {"wg_let_given", "t, v, n, x, p", "((void)(t), wgi_double_given(v, n, x, p))",
+     "((void)(t), wgi_dual_given(v, n, x, p))"},
+    {"wg_terms", NULL, "wgi_double_terms", "wgi_dual_terms"},
+    {"wg_terms_open", "t", "((void)(t), wgi_double_terms_open())",
+     "((void)(t), wgi_dual_terms_open())"},
+    {"wg_terms_add", "s, x, p", "wgi_double_terms_add(s, x, p)", "wgi_dual_terms_add(s, x, p)"},
+    {"wg_terms_close", "s, v", "wgi_double_terms_close(s, v)", "wgi_dual_terms_close(s, v)"},
     {"wg_label", "t, x, text", "((void)(t), (void)(x), (void)(text), WG_OK)",
      "((void)(t), (void)(x), (void)(text), WG_OK)"},
 #define COMPARISON(name, sign)                                                                 \

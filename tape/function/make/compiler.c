@@ -52,7 +52,7 @@ typedef struct build {
     char directory[PATHS], key[KEY], name[NAMES]; /* the name is KEY.so */
     /* descriptor of the directory; -1: not open yet */
     int held;
-    const char *argument[WGI_PROCESS_ARGUMENTS];
+    const char *argument[WGI_MOST_WORDS_OF_COMMAND];
     size_t arguments;
     int is_clang;
     char said[1024]; /* how the compiler describes itself */
@@ -254,7 +254,7 @@ static void remove_leftovers(const build *b) {
 /* ---- the compiler ---- */
 
 static void add(build *b, const char *argument) {
-    if (b->arguments + 1 < WGI_PROCESS_ARGUMENTS) b->argument[b->arguments++] = argument;
+    if (b->arguments + 1 < WGI_MOST_WORDS_OF_COMMAND) b->argument[b->arguments++] = argument;
     b->argument[b->arguments] = NULL;
 }
 
@@ -485,7 +485,7 @@ int wgi_compiler_run(wgi_core *c, const wgi_compiled_text *text, const wg_compil
     if (is_privileged()) return fail(&b, "the program has rights that its user has not", "");
     if (!ask(&b)) return 0;
     command(&b);
-    if (b.arguments + MORE_FLAGS >= WGI_PROCESS_ARGUMENTS)
+    if (b.arguments + MORE_FLAGS >= WGI_MOST_WORDS_OF_COMMAND)
         return fail(&b, "too many flags", "");
     if (!ask_macros(&b) || !choose_directory(&b, o != NULL ? o->directory : NULL)) return 0;
     const int done = find_or_compile(&b, out, compiled);

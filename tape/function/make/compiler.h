@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* compiler.h - texts of this library compiled by the system's compiler, kept, and loaded. Internal. */
+/* compiler.h - texts of this library compiled by the system's compiler, kept, and loaded; and the processes
+ * that does. Internal. */
 #ifndef WGI_TAPE_FUNCTION_MAKE_COMPILER_H
 #define WGI_TAPE_FUNCTION_MAKE_COMPILER_H
 
-#include "process.h"
+#include "tape/engine/tape.h"
 
 #include <wengert/emit.h>
 
@@ -30,5 +31,19 @@ int wgi_compiler_run(wgi_core *c, const wgi_compiled_text *text, const wg_compil
 void wgi_compiler_unload(const wgi_loaded *l);
 /* Notes why there is nothing to be compiled, in the room of a wg_compiled. Gives 0. */
 int wgi_compiler_refuses(char *why, const char *what);
+
+/* ---- process.c ---- */
+
+typedef struct wgi_hash {
+    uint64_t a, b;
+} wgi_hash;
+/* A wg_write into a hash. */
+int wgi_hash_bytes(void *ctx, const char *text, size_t bytes);
+
+enum { WGI_MOST_WORDS_OF_COMMAND = 64 };
+/* Runs a command that has no input. The beginning of what it writes goes to `said`, a hash of all to
+ * `all`, if that is not NULL. Gives its exit status; -1: it could not be run, or was stopped. */
+int wgi_process_run(wgi_core *c, const char *const *argument, char *said, size_t room,
+                    wgi_hash *all);
 
 #endif
