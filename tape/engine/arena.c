@@ -102,6 +102,14 @@ int wgi_give_up_beside(wgi_core *c) {
     return 1;
 }
 
+int wgi_derived_drop(wgi_core *c) {
+    wgi_derived *const d = c->derived;
+    if (d == NULL) return 0;
+    c->derived = NULL;
+    d->drop(d);
+    return 1;
+}
+
 int wgi_give_up_idle(wgi_core *c, const wgi_region *busy) {
     const struct {
         wgi_region *region;
@@ -132,6 +140,7 @@ int wgi_give_up_idle(wgi_core *c, const wgi_region *busy) {
     }
     any |= give_up_lists(c, busy);
     any |= wgi_give_up_beside(c);
+    any |= wgi_derived_drop(c);
     /* forward tapes have none; a pass of second order takes the width of one for a while */
     const int none = c->width != 0 && c->current == 0 && c->head.top == c->chunk[0].base;
     const int records = none ? 0 : c->current + 1;

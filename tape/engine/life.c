@@ -216,6 +216,7 @@ void wg_tape_free(wg_tape *t) {
     for (wgi_link *k = c->links; k != NULL; k = k->next) k->c = NULL;
     c->beside_works = 0;
     (void)wgi_give_up_beside(c);
+    (void)wgi_derived_drop(c);
     for (int k = 0; c->host != NULL && k < c->host->guests; k++)
         if (c->host->guest[k] == c) c->host->guest[k] = NULL;
     wgi_region *const all[] = {&c->code,     &c->values,   &c->adjoints, &c->tangents,
@@ -275,6 +276,7 @@ void wg_tape_reset(wg_tape *t) {
     if (wgi_is_telling(c) || wgi_check_thread(c, "wg_tape_reset") != WG_OK) return;
     note_marks(c);
     leave_guests(c, 0);
+    (void)wgi_derived_drop(c);
     c->current = 0;
     c->head.top = c->chunk[0].base;
     c->head.slots = 1;
@@ -354,6 +356,7 @@ wg_status wg_tape_rewind(wg_tape *t, wg_mark m) {
     }
     note_marks(c);
     leave_guests(c, m.payload);
+    (void)wgi_derived_drop(c);
     if (c->chunks != 0) {
         int k = c->current;
         while (k > 0 && c->chunk[k].first > m.record) k--;

@@ -138,6 +138,11 @@ typedef struct wgi_link {
     struct wgi_link *next, **from;
 } wgi_link;
 
+/* What somebody has derived from a recording, who knows what it is. */
+typedef struct wgi_derived {
+    void (*drop)(struct wgi_derived *d);
+} wgi_derived;
+
 typedef struct wgi_core {
     wg_tape head; /* what recorders see; it has to come first */
 
@@ -177,6 +182,9 @@ typedef struct wgi_core {
     /* a tape for the work of calls on this one, kept for the next call; is one at work? */
     struct wgi_core *beside;
     int beside_works;
+    /* kept for the next call at this point: until a reset, a rewind or a replay, or until memory is short.
+     * NULL: nothing, also while it is used */
+    wgi_derived *derived;
     /* other tapes that this recording works on, NULL once they are freed; and whose of these it is */
     struct wgi_core *guest[WGI_GUESTS], *host;
     uint64_t guest_since[WGI_GUESTS]; /* where the payloads stood when it came */
@@ -271,6 +279,8 @@ wg_status wgi_tape_beside(wgi_core *c, const wg_options *o, wg_tape **out);
  * until wgi_beside_close, and not asked for meanwhile. */
 wg_status wgi_beside_open(wgi_core *c, unsigned flags, wg_tape **out);
 static inline void wgi_beside_close(wgi_core *c) { c->beside_works = 0; }
+/* Drops what has been derived; was there anything? */
+int wgi_derived_drop(wgi_core *c);
 /* From now on it is that tape that a link leads to; NULL: none. No other thread uses either of the two. */
 void wgi_link_to(wgi_link *link, wgi_core *c);
 /* A tape that the recording on c works on: its number among c->guest, where it is NULL once it is
