@@ -307,6 +307,8 @@ typedef struct wgi_native {
     wgi_home home;
     void (*close)(wg_function *f);
     void *library;
+    /* for one point: a wg_point_call, or NULL */
+    int (*point)(const double *const *arg, double *const *res);
 } wgi_native;
 
 #endif

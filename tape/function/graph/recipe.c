@@ -39,9 +39,10 @@ static void blanks(parser *p) {
 
 static int take(parser *p, const char *token) {
     blanks(p);
-    const size_t n = strlen(token);
-    if (strncmp(p->at, token, n) != 0) return 0;
-    p->at += n;
+    const char *at = p->at;
+    for (; *token != 0; token++, at++)
+        if (*at != *token) return 0;
+    p->at = at;
     return 1;
 }
 
@@ -128,6 +129,10 @@ static int is_short(const char *digits, size_t n, size_t places, double *x) {
 static double read_number(const char *text, const char **end) {
     enum { LONGEST = 64 };
     char digits[LONGEST], token[LONGEST + 32], *stop;
+    if (*text >= '0' && *text <= '9' && !wgi_in_word(text[1]) && text[1] != '.') { /* as most are */
+        *end = text + 1;
+        return *text - '0';
+    }
     const size_t whole = strspn(text, "0123456789");
     const size_t point = text[whole] == '.';
     const size_t places = point ? strspn(text + whole + 1, "0123456789") : 0;
@@ -162,7 +167,7 @@ static part number(parser *p) {
     const char *const start = p->at;
     if (end == p->at || wgi_in_word(*end)) return none(p);
     p->at = end;
-    const int whole = strspn(start, "0123456789") == (size_t)(end - start);
+    const int whole = end == start + 1 || strspn(start, "0123456789") == (size_t)(end - start);
     return (part){add(p, (wgi_recipe_step){.number = x}), whole};
 }
 

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* A command is run without a shell, waited for, and stopped if the user does not want to go on. */
+/* Commands that are run, and what they write. */
 #define _GNU_SOURCE
-#include "process.h"
+#include "compiler.h"
+
+#include "tape/engine/drive.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -119,8 +121,8 @@ int wgi_process_run(wgi_core *c, const char *const *argument, char *said, size_t
     if (bad == 0) bad = posix_spawn_file_actions_adddup2(&actions, ends[1], 1);
     if (bad == 0) bad = posix_spawn_file_actions_adddup2(&actions, ends[1], 2);
     /* POSIX says that the strings are not changed */
-    char *argv[WGI_PROCESS_ARGUMENTS + 1];
-    for (size_t i = 0; i <= WGI_PROCESS_ARGUMENTS; i++) {
+    char *argv[WGI_MOST_WORDS_OF_COMMAND + 1];
+    for (size_t i = 0; i <= WGI_MOST_WORDS_OF_COMMAND; i++) {
         memcpy(&argv[i], &argument[i], sizeof argv[i]);
         if (argv[i] == NULL) break;
     }

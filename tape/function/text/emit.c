@@ -130,8 +130,8 @@ static int is_identifier(const char *name) {
     return *name != 0 && strlen(name) <= 64;
 }
 
-static wg_status emit(wgi_core *c, const char *call, const wg_function *f,
-                      const wg_emit_options *options, wg_write *write, void *ctx) {
+wg_status wgi_emit(wgi_core *c, const char *call, const wg_function *f,
+                   const wg_emit_options *options, wg_write *write, void *ctx) {
     const char *const name = options != NULL && options->name != NULL ? options->name : "wg_f";
     const size_t unit = options != NULL && options->unit != 0 ? options->unit : UNIT;
     const int blas = options != NULL ? options->blas : 0;
@@ -165,7 +165,7 @@ static wg_status drive(wg_tape *t, const char *call, const wg_function *f,
     wg_status s = wgi_drive_open_alone(&d, t, call);
     if (s == WG_OK && (f == NULL || write == NULL))
         s = wgi_fail(d.c, WG_ENULL, "%s: the function or write is NULL", call);
-    if (s == WG_OK) s = emit(d.c, call, f, options, write, ctx);
+    if (s == WG_OK) s = wgi_emit(d.c, call, f, options, write, ctx);
     return wgi_drive_close(&d, s);
 }
 
