@@ -20,42 +20,45 @@
 #include <string.h>
 
 enum {
-    STEPS = 32, /* h from 2^-3 down to 2^-34, in units of the input */
-    FIRST_STEP = 3,
-    FEWER_STEPS =
-        10, /* with bounds so much nearer than the first step it is taken to one side */
+    STEPS = 32,     /* h from 2^-3 down to 2^-34, in units of the input */
+    FIRST_STEP = 3, /* the exponent of the largest of them */
+    /* where a bound is nearer than 2^-10 of the first step, differences are taken to one side */
+    FEWER_STEPS = 10,
     NOISE_POINTS = 24,
-    NEIGHBOURS =
-        16,    /* at which products that differ are looked at again, farther and farther */
+    /* points, farther and farther from x, at which products that differ are computed again */
+    NEIGHBOURS = 16,
     ORDERS = 6 /* columns of the table: errors up to h^10 are eliminated */
 };
-/* Steps are no powers of two, with which periodic functions would have them in common. */
+/* Steps are no powers of two: a periodic function might have those as a period. */
 #define STEP 0.8125
-/* Steps for noise: as a number, and in units of the input, at least and at most; of a tiny one so
- * much of itself. Far below most curvature, far above the rounding of x. */
+/* The step by which the noise of f is measured, far below most curvature and far above the rounding of
+ * x: this number, but between the other two in units of the input. (Of a tiny input the unit is its
+ * own size.) */
 #define NOISE_STEP 0x1p-34
 #define LEAST_NOISE_STEP 0x1p-42
 #define MOST_NOISE_STEP 0x1p-14
-/* They grow so many times, by so much, as long as f stays the same: a rounding of x beside something
- * 2^30 times as large is found. */
+/* As long as f stays the same these steps are made larger by this factor, this many times: so the
+ * rounding of an x that is added to something 2^30 times as large is found. */
 #define LARGER 16
 enum { TIMES_LARGER = 2 };
-/* A difference is good to so many of its estimates: the least of many is an optimistic one. */
+/* The error of a difference is taken for this many times its estimate: the least of many estimates is
+ * an optimistic one. */
 #define ESTIMATES 100.0
-/* Two that are farther apart than so many of theirs contradict each other. */
+/* Two differences contradict each other if they are more than this many of their errors apart. */
 #define CONTRADICTS 50.0
-/* Where the derivative is 0, as far as differences can tell, so many roundings of f over the input are
- * 0, too: what the terms of a tangent leave when they cancel. */
+/* Where the derivative is 0, as far as differences can tell, a tangent of this many roundings of f, divided
+ * by the input, counts as 0: its terms leave as much when they cancel. */
 #define ROUNDINGS 16
-/* Inputs below it count as this large there: else no derivative would be too large for rounding. */
+/* The least input by which is divided there: else any derivative by a tinier one would pass. */
 #define LEAST_UNIT 0x1p-42
-/* Half of the bits: rounding stays far below, a wrong derivative far above. */
+/* How far products may differ, relative to their terms. Half of the bits: rounding stays far below, a
+ * wrong derivative far above. */
 #define DOT_ALLOWED 0x1p-26
-/* Those that differ by rounding differ at points next to x by numbers that are at least this part
- * of it apart. */
+/* Two products that differ only by rounding differ by another number at each point next to x: these
+ * numbers are at least this part of the difference apart. */
 #define SCATTER 0.125
-/* The terms of a product along one input are small beside those along all only so far: rounding
- * may have come from these. */
+/* The terms of a product along one input count as at least this part of those along all inputs, whose
+ * rounding may be in them. */
 #define DOT_FLOOR 0x1p-20
 
 typedef struct check {

@@ -13,20 +13,21 @@
  *     repeats    steps 8, direction 1 (1: backwards, 2: it solves); the body: 8 of 8: inputs,
  *                outputs, bytes of their names, nodes, operands, entries, guards, repeats; then
  *                its arguments, repeats, nodes, entries, guards
- *     nodes      code 1; then what kinds.def says that the kind holds: name of the operation
- *                (its length 1 before it), of one on matrices its kind 1, flags 1 and three
- *                sizes, 4 each, or its name and three sizes, part 4; if it has operands, their count 4 and they 4 each; the
- *                value of a number 8
+ *     nodes      code 1; then what kinds.def says that the kind holds: the name of an
+ *                operation (its length 1 before it); of an operation of dense.def its kind 1,
+ *                flags 1 and three sizes, 4 each; of one of whole.h three sizes, 4 each, behind
+ *                its name; part 4. Then, if it has operands, how many 4, and which, 4 each;
+ *                of a number its value 8
  *     entries    of the outputs: nodes, 4 each
  *     guards     two nodes 4 each, comparison 1, outcome 1
  *     8 bytes    FNV-1a of all before
  *
- * Nodes stand in the order of graph.h. When each is done is not in the file but follows. Files
- * are of version 1, or with repeats or operations of dense.def of version 2, or with operations of
- * whole.h of version 3: the first that has all that is in them. Flags of the arguments of bodies are those of repeat.h; kinds, flags
- * and sizes of operations on matrices those of dense_values.h and whole.h, sizes that a kind does not
- * have are 0; the parts of a repeat or of such an operation that are there ascend. Of a node there
- * is one sum. */
+ * Nodes stand in the order of graph.h. When each of them is done is not in the file: it follows from
+ * their operands. A file has the first version that knows all that is in it: 1, with repeats or
+ * operations of dense.def 2, with operations of whole.h 3. Flags of the arguments of bodies are those
+ * of repeat.h; kinds, flags and sizes of operations on matrices are those of dense_values.h and whole.h,
+ * and sizes that a kind does not have are 0. The parts of a node that are in the file ascend. No two
+ * nodes are the sum of the same node. */
 #ifndef WGI_TAPE_FUNCTION_FILE_FILE_H
 #define WGI_TAPE_FUNCTION_FILE_FILE_H
 

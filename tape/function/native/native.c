@@ -15,9 +15,12 @@
 #include "ops/scalar/special_text.h"
 #undef VECTOR_TEXT
 
-/* Sums with a room for the last vector; inputs in a row that are copied by a loop; the width at
- * which an operation may have a mask. */
-enum { SUMS_APART = 4096, FEW_OPERANDS = 4, MASKS = 8 };
+enum {
+    SUMS_APART =
+        4096,         /* with at most so many sums, those of the last vector are summed apart */
+    FEW_OPERANDS = 4, /* from so many inputs that follow each other on, a loop copies them */
+    MASKS = 8         /* vectors of this width have additions under a mask */
+};
 
 #define LEAF(node) WGI_LEAF(w, node)
 #define OPERAND(n, k) WGI_LEAF(w, w->f->operand[(n)->first + (k)])

@@ -41,8 +41,9 @@ typedef struct wgi_writer {
     struct wgi_repeat_layout **layout; /* of a node with parts: emit_repeat.c */
     uint32_t *uses;
     unsigned char *folded;
-    uint32_t *length, *end, *spare; /* room */
-    uint32_t now;                   /* the unit that is being written */
+    /* workspace of the plan, of as many numbers as there are nodes */
+    uint32_t *length, *end, *spare;
+    uint32_t now; /* the unit that is being written */
 } wgi_writer;
 
 /* Names, room, and whether all operations can be written: those of the user's by their texts.
