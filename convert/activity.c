@@ -80,6 +80,19 @@ bool record_holds(const analysis *a, const record *r) {
     return converted[r->number];
 }
 
+static bool functions_left;
+
+bool function_varies(cell *c) {
+    for (size_t i = 0; i < c->parameters.n; i++)
+        if (is_variable(c->parameters.at[i]) ||
+            (real_cell(c->parameters.at[i])->target != NULL &&
+             holds_variables(real_cell(c->parameters.at[i])->target)))
+            return true;
+    for (size_t i = 0; i < c->versions.n; i++)
+        if (((version *)c->versions.at[i])->touched) return true;
+    return c->result != NULL && is_variable(c->result);
+}
+
 bool holds_variables(cell *c) {
     size_t steps = 0;
     c = real_cell(c);
@@ -92,16 +105,7 @@ bool holds_variables(cell *c) {
         return t->kind == TYPE_RECORD && converted[t->record->number];
     }
     if (c->type->kind == TYPE_RECORD) return converted[c->type->record->number];
-    if (c->type->kind == TYPE_FUNCTION) {
-        for (size_t i = 0; i < c->parameters.n; i++)
-            if (is_variable(c->parameters.at[i]) ||
-                (real_cell(c->parameters.at[i])->target != NULL &&
-                 holds_variables(real_cell(c->parameters.at[i])->target)))
-                return true;
-        for (size_t i = 0; i < c->versions.n; i++)
-            if (((version *)c->versions.at[i])->touched) return true;
-        return c->result != NULL && is_variable(c->result);
-    }
+    if (c->type->kind == TYPE_FUNCTION) return !functions_left && function_varies(c);
     return is_variable(c);
 }
 
@@ -123,6 +127,11 @@ static void mark_records(analysis *a) {
             }
         }
     }
+}
+
+void leave_functions(analysis *a) {
+    functions_left = true;
+    mark_records(a);
 }
 
 static void mark_versions(analysis *a) {

@@ -73,6 +73,7 @@ typedef struct analysis {
     list calls; /* PARAMETER=FUNCTION: what a parameter of the root that is a function may be */
     list callees; /* decl: these functions */
     bool accept_integers;
+    bool without_tape;             /* what pointers to functions may be tells versions apart */
     list losses, foreign, unknown; /* what is said when all is known */
     list named;                    /* functions that are not among the files, by name */
     list mixtures;                 /* memory of two types */
@@ -83,6 +84,8 @@ typedef struct analysis {
     list passive;      /* cells that are said to be */
     list routines;     /* calls of BLAS and LAPACK */
     list recorded;     /* calls that are written with the tape alone, if they have variables */
+    list lent;         /* calls of functions that are said to be passive */
+    list through;      /* calls through pointers */
     list signatures;   /* cells of functions whose address is taken */
     version *outside;  /* the initialisers of globals */
     size_t cells;
@@ -101,7 +104,16 @@ cell *cell_of(const analysis *a, const version *v, const decl *d);
 cell *node_cell(const version *v, const node *n);
 bool keeps_state(
     const decl *d); /* a local variable that is remembered from call to call, and written to */
-void refuse_recorded(const analysis *a);                /* who has no tape has none of these */
+void refuse_recorded(const analysis *a); /* who has no tape has none of these */
+/* What is written with variables in the place of numbers hands none of them to a function that is said to be passive. */
+void refuse_lent(const analysis *a);
 version *called_by(const version *v, const node *call); /* whose text it has; NULL: none */
+/* The function that a call goes to through a pointer; NULL: it is called by its name. What it may be is in `versions`. */
+cell *called_through(const version *v, const node *call);
+/* The function that node i is, or leads to; NULL. */
+cell *function_of_node(const version *v, size_t i);
+bool function_varies(cell *function); /* it has variables */
+/* From here on pointers to functions hold no variables: without a tape they lead to the originals. */
+void leave_functions(analysis *a);
 
 #endif

@@ -3,132 +3,27 @@
 #include <string.h>
 #include "convert/sweeps.h"
 
-const char *without_const(const char *s) {
-    text to = {NULL, 0, 0};
-    const tokens t = lex(s, strlen(s));
-    size_t at = 0;
-    for (size_t i = 0; i < t.n; i++) {
-        if (!token_is(s, &t.at[i], "const")) continue;
-        put_n(&to, s + at, t.at[i].begin - at);
-        at = t.at[i].end;
-        while (s[at] == ' ') at++;
-    }
-    put(&to, s + at);
-    return text_of(&to);
-}
-const char *assignable(const type *t, const char *name) {
-    const char *const s = declared_as(t, name);
-    if (t->kind != TYPE_POINTER) return without_const(s);
-    const tokens k = lex(s, strlen(s));
-    for (size_t i = 1; i < k.n; i++) {
-        if (!token_is(s, &k.at[i], name)) continue;
-        size_t first = i;
-        while (first > 0 && (token_is(s, &k.at[first - 1], "const") ||
-                             token_is(s, &k.at[first - 1], "restrict")))
-            first--;
-        return format("%s%s", copy_text(s, k.at[first].begin), s + k.at[i].begin);
-    }
-    return s;
-}
-const char *shadow_type(const type *t, const char *name) {
-    return without_const(declared_as(t, name));
-}
-
-static bool param_holds(const routine *r, const decl *p) {
-    cell *const c = r->v->of_decl[p->index];
-    return c != NULL && holds_variables(c);
-}
-static bool is_value(const decl *p) {
-    return p->type->kind == TYPE_REAL || p->type->kind == TYPE_RECORD;
-}
-
-static bool gives_structure(const routine *r) {
-    return r->v->function->type->of->kind == TYPE_RECORD && r->v->result != NULL &&
-           holds_variables(r->v->result);
-}
-
-/* A declaration of a pointer with restrict. */
-static const char *restricted(const char *s, const char *name) {
-    const tokens t = lex(s, strlen(s));
-    size_t i = t.n - 1;
-    while (i > 0 && !token_is(s, &t.at[i], name)) i--;
-    return format("%srestrict %s", copy_text(s, t.at[i].begin), s + t.at[i].begin);
-}
-
-static void add_reached(list *to, cell *c) {
-    for (; c != NULL && !list_has(to, real_cell(c)); c = real_cell(c)->target)
-        push(to, real_cell(c));
-}
-
-/* Does nothing else than a parameter, and what is computed of it, lead to the numbers that it leads to? */
-static bool is_apart(const routine *r, const decl *p) {
-    const program *const all = r->a->program;
-    cell *const c = r->v->of_decl[p->index];
-    const type_kind of = p->type->kind == TYPE_POINTER ? p->type->of->kind : TYPE_OTHER;
-    if (r->keeps_pointers || (of != TYPE_REAL && of != TYPE_WHOLE) || c == NULL ||
-        real_cell(c)->target == NULL)
-        return false;
-    list others = {NULL, 0, 0};
-    for (size_t i = 0; i < r->v->function->parameters.n; i++) {
-        const decl *const d = r->v->function->parameters.at[i];
-        if (d != p && r->v->of_decl[d->index] != NULL)
-            add_reached(&others, real_cell(r->v->of_decl[d->index])->target);
-    }
-    for (size_t i = 0; i < all->globals.n; i++)
-        add_reached(&others, r->a->of_decl[((decl *)all->globals.at[i])->number]);
-    for (size_t i = 0; i < all->records.n; i++) {
-        const list *const fields = &((record *)all->records.at[i])->fields;
-        for (size_t k = 0; k < fields->n; k++)
-            add_reached(&others, r->a->of_decl[((decl *)fields->at[k])->number]);
-    }
-    return !list_has(&others, real_cell(real_cell(c)->target));
-}
-
-static const char *signature(const routine *r, bool back) {
-    const decl *const f = r->v->function;
-    const type *const result = f->type->of;
-    text to = {NULL, 0, 0};
-    const char *const name = format("%s_%s(", r->v->name, back ? "backward" : "forward");
-    put(&to, back ? format("void %s", name) : declared_as(result, name));
-    for (size_t i = 0; i < f->parameters.n; i++) {
-        const decl *const p = f->parameters.at[i];
-        const char *const s = assignable(p->type, p->name);
-        putf(&to, "%s, ", is_apart(r, p) ? restricted(s, p->name) : s);
-    }
-    for (size_t i = 0; i < f->parameters.n && (back || r->shadows); i++) {
-        const decl *const p = f->parameters.at[i];
-        if (!param_holds(r, p)) continue;
-        const char *const b = format("%s_b", p->name), *const s = shadow_type(p->type, b);
-        if (!is_value(p)) putf(&to, "%s, ", is_apart(r, p) ? restricted(s, b) : s);
-        else if (back) putf(&to, "%s, ", shadow_type(p->type, format("*wgc_%s_b", p->name)));
-    }
-    if (back && r->v->result != NULL && is_variable(r->v->result))
-        put(&to, "double wgc_result_b, ");
-    else if (back && gives_structure(r))
-        putf(&to, "%s, ", shadow_type(f->type->of, "*wgc_result_b"));
-    if (!r->lends) put(&to, "wgc_stack *wgc_s, ");
-    else if (r->frame.n != 0)
-        putf(&to, r->keeps_pointers ? "%s *wgc_f, " : "%s *restrict wgc_f, ", r->frame.type);
-    const bool none = to.s[to.n - 1] == '(';
-    return format("%s%s%s)",
-                  r->shared  ? ""
-                  : r->lends ? "static inline "
-                             : "static ",
-                  none ? text_of(&to) : copy_text(to.s, to.n - 2), none ? "void" : "");
-}
-
-const char *one_declaration(const decl *d, const char *name) {
+const char *one_declaration(const routine *r, const decl *d, const char *name) {
     const file *const f = d->file;
+    const char *const init = d->init != NULL ? print(r, d->init) : "";
     if (strchr(leaf_type(d->type)->spelling, '(') != NULL) { /* of a type without a name */
+        const type *const t = leaf_type(d->type);
+        const decl *const of = t->kind == TYPE_RECORD ? t->record->definition : NULL;
         const size_t rest = specifiers_end(f, d->begin, d->end);
-        return format(
-            "%s %s", copy_text(f->text + d->begin, rest - d->begin),
-            replaced(f, d->at, d->end, 1, (part[]){{d->at, d->at + strlen(d->name), name}}));
+        const char *const specifiers =
+            of == NULL ? copy_text(f->text + d->begin, rest - d->begin)
+                       : format("%s%s%s", d->is_static ? "static " : "",
+                                is_constant(d->type) ? "const " : "",
+                                copy_text(of->file->text + of->begin, of->end - of->begin));
+        return format("%s %s", specifiers,
+                      replaced(f, d->at, d->end, d->init != NULL ? 2 : 1,
+                               (part[]){{d->at, d->at + strlen(d->name), name},
+                                        {d->init != NULL ? d->init->begin : 0,
+                                         d->init != NULL ? d->init->end : 0, init}}));
     }
     return format("%s%s%s%s%s", d->is_static ? "static " : "",
                   is_constant(d->type) && d->type->kind != TYPE_POINTER ? "const " : "",
-                  declared_as(d->type, name), d->init != NULL ? " = " : "",
-                  d->init != NULL ? source(d->init) : "");
+                  declared_as(d->type, name), d->init != NULL ? " = " : "", init);
 }
 
 static bool is_sized(const variable *x) {
@@ -167,7 +62,7 @@ static void put_locals(emitter *m) {
         }
         if (d != NULL && d->is_static) continue;
         if (d != NULL && aggregate) { /* it keeps its initialiser */
-            putf(m->to, "    %s;\n", one_declaration(d, x->name));
+            putf(m->to, "    %s;\n", one_declaration(r, d, x->name));
             continue;
         }
         const bool pointer = x->type->kind == TYPE_POINTER;
@@ -274,7 +169,7 @@ static void find_shadows(const list *routines) {
         more = false;
         for (size_t i = 0; i < routines->n; i++) {
             routine *const r = routines->at[i];
-            bool needs = r->v == r->a->root;
+            bool needs = r->v == r->a->root || gives_pointer(r->v);
             for (size_t k = 0; k < r->stretches.n; k++)
                 needs |= needs_shadows(r, &((stretch *)r->stretches.at[k])->steps);
             more |= needs != r->shadows;
@@ -307,7 +202,8 @@ static void put_forward(emitter *m) {
     putf(m->to, "%s {\n", signature(r, false));
     if (returns)
         putf(m->to, "    %s%s;\n", declared_as(result, "wgc_result"),
-             result->kind == TYPE_REAL || result->kind == TYPE_WHOLE ? " = 0" : "");
+             result->kind == TYPE_RECORD ? "" : " = 0");
+    if (gives_pointer(r->v)) putf(m->to, "    %s = 0;\n", shadow_type(result, "wgc_result_b"));
     put_locals(m);
     for (size_t i = 0; i < r->stretches.n; i++) {
         const stretch *const s = r->stretches.at[i];
@@ -325,6 +221,7 @@ static void put_forward(emitter *m) {
     }
     if (r->jumps) put(m->to, "    goto wgc_end;\nwgc_end:;\n");
     put_saved(m);
+    if (gives_pointer(r->v)) put(m->to, "    *wgc_result_to = wgc_result_b;\n");
     if (!r->lends) end_extent(m, &r->frame, "    ");
     putf(m->to, "%s}\n\n", returns ? "    return wgc_result;\n" : "");
 }
@@ -371,6 +268,8 @@ static void put_backward(emitter *m) {
     putf(m->to, "%s {\n", signature(r, true));
     if (f->type->of->kind != TYPE_VOID)
         putf(m->to, "    %s;\n", declared_as(f->type->of, "wgc_result"));
+    if (gives_pointer(r->v))
+        putf(m->to, "    %s = 0;\n", shadow_type(f->type->of, "wgc_result_b"));
     put_locals(m);
     for (size_t i = 0; i < f->parameters.n; i++) {
         const decl *const p = f->parameters.at[i];
@@ -404,11 +303,15 @@ static void join_for_plan(cell *a, cell *b) {
     else if (b->target != NULL) join_for_plan(a->target, b->target);
 }
 static void join_like(const version *v) {
-    for (size_t i = 0; i < v->function->nodes; i++)
-        for (size_t k = 0; v->of_node[i] != NULL && k < i; k++)
-            if (v->of_node[k] != NULL && real_cell(v->of_node[k]) == real_cell(v->of_node[i]) &&
-                v->like->of_node[k] != NULL && v->like->of_node[i] != NULL)
-                join_for_plan(v->like->of_node[k], v->like->of_node[i]);
+    const size_t n = v->function->nodes;
+    for (size_t i = 0; i < n; i++) {
+        if (v->of_node[i] == NULL || v->like->of_node[i] == NULL) continue;
+        cell *const c = real_cell(v->of_node[i]);
+        if (c->number == 0) c->number = (unsigned)i + 1; /* the first one of this memory */
+        else join_for_plan(v->like->of_node[c->number - 1], v->like->of_node[i]);
+    }
+    for (size_t i = 0; i < n; i++)
+        if (v->of_node[i] != NULL) real_cell(v->of_node[i])->number = 0;
 }
 
 /* Which routines others call than those of their file? */
@@ -452,12 +355,20 @@ bool make_adjoint(writer *w, list *routines) {
     return true;
 }
 
+static bool calls(const list *steps, const version *v) {
+    for (size_t i = 0; i < steps->n; i++) {
+        const step *const s = steps->at[i];
+        if ((s->kind == STEP_CALL && s->callee == v) || calls(&s->body, v) ||
+            calls(&s->other, v))
+            return true;
+    }
+    return false;
+}
 static bool is_called_in(const list *routines, const file *f, const routine *r) {
     for (size_t i = 0; i < routines->n; i++) {
         const routine *const by = routines->at[i];
-        if (by->home != f) continue;
-        for (size_t k = 0; k < by->v->function->nodes; k++)
-            if (by->v->called[k] != NULL && by->v->called[k]->like == r->v) return true;
+        for (size_t k = 0; by->home == f && k < by->stretches.n; k++)
+            if (calls(&((stretch *)by->stretches.at[k])->steps, r->v)) return true;
     }
     return false;
 }
@@ -466,8 +377,19 @@ const char *write_adjoint(const list *routines, const file *f) {
     text to = {NULL, 0, 0}, begin = {NULL, 0, 0}, end = {NULL, 0, 0};
     bool alone = true;
     for (size_t i = 0; i < routines->n; i++) alone &= ((routine *)routines->at[i])->home == f;
-    put_n(&to, f->text, f->n);
+    const analysis *const a = ((const routine *)routines->at[0])->a;
+    const size_t place = headers_place(f);
+    put_n(&to, f->text, place);
+    put_headers(
+        a->program, f,
+        format(
+            "#include <math.h>\n#include <setjmp.h>\n#include <stdint.h>\n#include <stdlib.h>\n"
+            "#include <string.h>\n#include <%s.h>\n",
+            f == a->root->function->file ? "wengert" : "wengert/special"),
+        &to);
+    put_n(&to, f->text + place, f->n - place);
     putf(&to, "\n%s\n", stack_definition());
+    put_local_types(routines, f, &to);
     for (size_t i = 0; i < routines->n; i++) {
         routine *const r = routines->at[i];
         if (r->home == f) put(&to, text_of(&r->types));

@@ -24,6 +24,7 @@ void plan(const list *routines);
 bool version_changes(const version *v,
                      cell *c); /* may it assign to c, itself or by what it calls? */
 
+bool gives_pointer(const version *v); /* to variables: the way there gives its shadow, too */
 bool is_own_global(const analysis *a, const decl *d);
 const char *own_global(const decl *d); /* its name */
 

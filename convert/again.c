@@ -72,6 +72,10 @@ static bool changes(const version *v, cell *c, list *seen) {
 static bool call_changes(const version *v, const node *n, cell *c, list *seen) {
     const version *const w = v->called[n->number];
     if (w != NULL) return changes(w, c, seen);
+    const cell *const g = called_through(v, n);
+    for (size_t i = 0; g != NULL && i < g->versions.n; i++)
+        if (changes(g->versions.at[i], c, seen)) return true;
+    if (g != NULL && g->versions.n != 0) return false;
     const node *const f = bare(n->child[0]);
     const known_kind k = f->kind == NODE_NAME && f->decl->kind == DECL_FUNCTION
                              ? known_function(f->decl->name, NULL)->kind

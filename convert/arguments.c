@@ -8,8 +8,13 @@ const char *declared_as(const type *t, const char *name) {
     const char *s = t->spelling;
     if (starts_with(s, "const ") && t->kind != TYPE_POINTER) s += 6;
     const char *const star = strstr(s, "(*");
-    if (star != NULL)
-        return format("%s%s%s", copy_text(s, (size_t)(star - s) + 2), name, star + 2);
+    if (star != NULL) {
+        const char *at = star + 2; /* behind (*const */
+        for (size_t n = 1; n != 0; at += n)
+            n = starts_with(at, "const") ? 5 : *at == '*' || *at == ' ' ? 1 : 0;
+        return format("%s%s%s%s", copy_text(s, (size_t)(at - s)), at[-1] == 't' ? " " : "",
+                      name, at);
+    }
     if (t->kind == TYPE_FUNCTION && strchr(s, '(') != NULL)
         return format("%s(*%s)%s", copy_text(s, (size_t)(strchr(s, '(') - s)), name,
                       strchr(s, '('));

@@ -38,12 +38,21 @@ bool has_held_pointers(const routine *r, const type *t); /* to variables, in a s
 void pure(builder *b, const node *n);
 void assign_to(builder *b, const target *to, const node *e, const char *op);
 
+void name_literal(builder *b, const node *e); /* a structure that is written out gets a name */
+void check_record(routine *r, const type *t, const node *e); /* one that is copied */
+
+/* ---- calls.c: a call of v, and one through a pointer */
+void call_step(builder *b, const node *n, version *v);
+void through_step(builder *b, const node *n, const cell *function);
+
 /* ---- statements.c */
 size_t uses(const node *n, const decl *d); /* by its name */
 /* The elements of an initialiser, one by one, behind what made the whole 0. */
 void initialise_list(builder *b, const node *n, const type *t, cell *c, const char *name,
                      const char *shadow);
 void statement(builder *b, const node *n); /* without jumps */
+/* What an attribute or pragma stands before: for compilers' loops. */
+const node *without_attributes(const node *n);
 
 /* ---- jumps.c */
 /* Does a statement leave the list that it stands in otherwise than at its end? */

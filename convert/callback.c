@@ -4,6 +4,7 @@
  * arguments of the original. */
 #include <string.h>
 #include "convert/callback.h"
+#include "convert/forward.h"
 #include "convert/generic.h"
 
 static const char *whole_declaration(writer *w) {
@@ -326,8 +327,9 @@ const char *callback_definition(writer *w, const char *in) {
     putf(&to, "\nunsigned long %s_run;\n%s\n/* ---- for drivers */\n\n", v->name,
          write_begin(w, f->file, &done));
     if (!in_header(w)) {
+        put(&to, names_of_variables(w));
         put_once(&to, w, in, whole_declaration(w), false);
-        put(&to, "\n");
+        putf(&to, "\n%s", names_of_duals(w));
     }
     for (size_t i = 0; i < f->parameters.n; i++) {
         const decl *const p = f->parameters.at[i];
@@ -397,9 +399,10 @@ const char *callback_definition(writer *w, const char *in) {
             putf(&to, "void %s(void);\n", begin_name(w, w->a->program->files.at[i]));
     putf(
         &to,
-        "wg_status %s_callback(wg_tape *%s, size_t wgc_n, const wg_real *wgc_x,\n    size_t wgc_m, wg_real *wgc_y, void *wgc_data) {\n"
+        "%swg_status %s_%s(wg_tape *%s, size_t wgc_n, const wg_real *wgc_x,\n    size_t wgc_m, wg_real *wgc_y, void *wgc_data) {\n"
         "    const %s *const wgc_from = wgc_data;\n%s    size_t wgc_in = 0, wgc_out = 0;\n",
-        v->name, w->tape, arguments_name(w),
+        w->duals != 0 ? "static " : "", v->name, w->duals != 0 ? "duals" : "callback", w->tape,
+        arguments_name(w),
         holding ? "    wg_status wgc_status = WG_OK;\n    wgc_block *wgc_held = NULL;\n" : "");
     putf(&to, "    if (wgc_from == NULL) return WG_ENULL;\n    %s_run++;\n", v->name);
     for (size_t i = 0; i < w->a->program->files.n; i++)
@@ -410,5 +413,6 @@ const char *callback_definition(writer *w, const char *in) {
         holding
             ? "    goto wgc_done;\nwgc_no_memory:\n    wgc_status = WG_ENOMEM;\nwgc_done:\n    wgc_return(wgc_held);\n    return wgc_status;\n}\n"
             : "    return WG_OK;\n}\n");
+    if (w->duals != 0) putf(&to, "%s%s", names_of_variables(w), forward_callback(w));
     return text_of(&to);
 }

@@ -61,79 +61,13 @@ bool is_plain_local(const routine *r, const node *n) {
     return c != NULL && !c->addressed;
 }
 
-static void check_record(routine *r, const type *t, const node *e);
-static void name_literal(builder *b, const node *e);
-
-/* May a call change what an argument, or the address of a place, is computed of? Backwards that is not yet as it was. */
-static bool changed_by(const routine *r, const version *v, const node *n, bool address) {
-    if (n == NULL || v == NULL || n->kind == NODE_SIZEOF || r->instead[n->number] != NULL ||
-        is_plain_local(r, n))
-        return false;
-    const bool place = n->kind == NODE_NAME || n->kind == NODE_MEMBER ||
-                       n->kind == NODE_INDEX || (n->kind == NODE_UNARY && same(n->op, "*"));
-    if (place && !address && n->type != NULL && n->type->kind != TYPE_ARRAY &&
-        n->type->kind != TYPE_RECORD && cell_at(r, n) != NULL &&
-        version_changes(v, cell_at(r, n)))
-        return true;
-    const bool of_address = (n->kind == NODE_UNARY && same(n->op, "&")) ||
-                            (n->kind == NODE_MEMBER && !n->arrow) ||
-                            (n->kind == NODE_PAREN && address);
-    for (size_t i = n->kind == NODE_CALL; i < n->children; i++)
-        if (changed_by(r, v, n->child[i], of_address)) return true;
-    return false;
-}
-
-static void call_step(builder *b, const node *n, version *v) {
-    routine *const r = b->r;
-    list args = {NULL, 0, 0};
-    for (size_t i = 1; i < n->children; i++) {
-        const node *const e = n->child[i];
-        pure(b, e);
-        name_literal(b, e);
-        argument *const g = arena_get(sizeof *g);
-        const decl *const p =
-            i - 1 < v->function->parameters.n ? v->function->parameters.at[i - 1] : NULL;
-        if (p == NULL) {
-            refuse_node(r, n, "it has any number of arguments");
-            return;
-        }
-        cell *const c = v->of_decl[p->index] != NULL ? real_cell(v->of_decl[p->index]) : NULL;
-        *g = (argument){.n = e, .type = p->type, .holds = c != NULL && holds_variables(c)};
-        /* a number is as it was when it went in: so it is a variable that nothing changes meanwhile */
-        const bool has_shadow = !g->holds || step_is_active(r, e);
-        const bool alike =
-            e->type != NULL && e->type->kind == TYPE_REAL && e->type->bits == p->type->bits;
-        if (p->type->kind == TYPE_REAL && (!is_plain_local(r, e) || !has_shadow || !alike) &&
-            (g->holds || e->kind != NODE_NUMBER)) {
-            const target t = new_name(r, p->type, g->holds ? c : NULL);
-            step *const s = add_step(b, STEP_ASSIGN);
-            s->to = t, s->e = e;
-            g->name = t.name;
-        } else if ((p->type->kind == TYPE_WHOLE || p->type->kind == TYPE_POINTER) &&
-                   changed_by(r, r->v->called[n->number], e, false)) {
-            step *const s = add_step(b, STEP_ASSIGN);
-            s->to = new_name(r, p->type, p->type->kind == TYPE_POINTER ? c : NULL);
-            s->e = e;
-            g->name = s->to.name;
-        }
-        check_record(r, p->type, e);
-        push(&args, g);
-    }
-    step *const s = add_step(b, STEP_CALL);
-    s->callee = v, s->call = n, s->args = args;
-    if (n->type != NULL && n->type->kind != TYPE_VOID) {
-        s->to = new_name(r, n->type, v->result != NULL ? real_cell(v->result) : NULL);
-        r->instead[n->number] = s->to.name;
-    }
-}
-
 /* malloc and the like, whose result goes straight to a pointer: with it goes its shadow's. */
 static bool is_assigned_memory(const node *n) {
     if (n->kind != NODE_CALL || known_call(n)->kind != KNOWN_MEMORY) return false;
     const node *p = n->parent;
     while (p != NULL && (p->kind == NODE_PAREN || p->kind == NODE_CAST)) p = p->parent;
-    return p != NULL &&
-           ((p->kind == NODE_ASSIGN && same(p->op, "=")) || p->kind == NODE_DECLARE);
+    return p != NULL && ((p->kind == NODE_ASSIGN && same(p->op, "=")) ||
+                         p->kind == NODE_DECLARE || p->kind == NODE_RETURN);
 }
 
 /* A step that assigns text, with its derivatives. */
@@ -225,7 +159,7 @@ bool leads_to_variables(const routine *r, const type *t) {
 }
 
 /* A structure that is written out gets a name. */
-static void name_literal(builder *b, const node *e) {
+void name_literal(builder *b, const node *e) {
     routine *const r = b->r;
     const node *const n = bare(e);
     if (n->kind != NODE_COMPOUND || n->type == NULL || n->type->kind != TYPE_RECORD ||
@@ -239,7 +173,7 @@ static void name_literal(builder *b, const node *e) {
     r->instead[n->number] = r->instead[e->number] = to.name;
 }
 
-static void check_record(routine *r, const type *t, const node *e) {
+void check_record(routine *r, const type *t, const node *e) {
     if (t == NULL || t->kind != TYPE_RECORD || e == NULL || !record_holds(r->a, t->record))
         return;
     const node_kind k = r->instead[bare(e)->number] != NULL ? NODE_NAME : bare(e)->kind;
@@ -336,6 +270,11 @@ void pure(builder *b, const node *n) {
         call_step(b, n, v);
         return;
     }
+    cell *const through = n->kind == NODE_CALL ? called_through(r->v, n) : NULL;
+    if (through != NULL && function_varies(through)) {
+        through_step(b, n, through);
+        return;
+    }
     for (size_t i = 0; i < n->children; i++) pure(b, n->child[i]);
     if (is_assigned_memory(n) || (n->kind == NODE_CALL && is_pure_call(n))) return;
     if (n->kind == NODE_ASSIGN) {
@@ -365,7 +304,6 @@ void pure(builder *b, const node *n) {
         if (!used) r->instead[n->number] = x, r->place[n->number] = n->child[0];
     } else if (n->kind == NODE_CALL) {
         const known_kind k = known_call(n)->kind;
-        const node *const f = bare(n->child[0]);
         if (copy_step(b, n, k)) return;
         if (k == KNOWN_AGAIN && node_holds(r, n->child[1])) {
             refuse_node(r, n, "memory of variables that moves");
@@ -377,10 +315,6 @@ void pure(builder *b, const node *n) {
         }
         if (k == KNOWN_PARTS && step_is_active(r, n)) {
             parts_step(b, n, known_call(n)->name);
-            return;
-        }
-        if (f->kind != NODE_NAME && node_holds(r, f)) {
-            refuse_node(r, n, "a function with variables that is called through a pointer");
             return;
         }
         if (n->type == NULL || n->type->kind == TYPE_VOID || k == KNOWN_PRINT) {

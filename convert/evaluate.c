@@ -121,7 +121,8 @@ static cell *call(analysis *a, version *v, const node *n) {
             note(&a->never, v, n,
                  "a long jump leaves recordings where they are: return a status instead");
         for (size_t i = 0; i < args; i++) (void)evaluate(a, v, arg[i]);
-        if (!accepted)
+        if (accepted) note(&a->lent, v, n, "");
+        else
             note(
                 &a->foreign, v, n,
                 is_routine_name(d->name)
@@ -133,6 +134,7 @@ static cell *call(analysis *a, version *v, const node *n) {
                              ? real_cell(evaluate(a, v, f))
                              : pointee(a, v, f);
     make_signature(a, callee);
+    note(&a->through, v, n, "");
     if (f->kind == NODE_OPAQUE) note(&a->foreign, v, n, "is not known");
     for (size_t i = 0; i < args; i++)
         if (i < callee->parameters.n && callee->type != NULL && i < callee->type->parameters)

@@ -131,12 +131,14 @@ static const char *expand(const char *s, const table *macros, const macro *first
         if (k->kind != TOKEN_WORD) continue;
         const char *const name = piece(s, k);
         const macro *const m = first != NULL ? first : table_get(macros, name);
+        const bool sure = first != NULL || m == NULL || !m->several;
         first = NULL;
         if (m == NULL || (m->of_system && !m->with_arguments)) continue;
         if (is_hidden(h, name)) {
             if (!is_own(name)) push(&own_names, copy_text(name, strlen(name)));
             continue;
         }
+        if (!sure) continue; /* where it stands then, the next reading knows which it is */
         size_t open = i + 1, close = i;
         while (open < t.n && t.at[open].kind == TOKEN_COMMENT) open++;
         list args = {NULL, 0, 0};
@@ -226,6 +228,21 @@ static void include(const file *f, const inclusion *v, list *edits) {
     }
 }
 
+/* Does a macro stand for the same at the end of all files? */
+static bool lasts(const char *name, const macro *m, const table *macros, const table *undone,
+                  const hidden *h) {
+    if (m == NULL || m->of_system || is_hidden(h, name)) return true;
+    if (table_get(undone, name) != NULL) return false;
+    const hidden more = {name, h};
+    const tokens t = lex(m->body, strlen(m->body));
+    for (size_t i = 0; i < t.n; i++) {
+        if (t.at[i].kind != TOKEN_WORD) continue;
+        const char *const inner = piece(m->body, &t.at[i]);
+        if (!lasts(inner, table_get(macros, inner), macros, undone, &more)) return false;
+    }
+    return true;
+}
+
 static void sort_edits(list *l) {
     for (size_t i = 1; i < l->n; i++)
         for (size_t k = i; k > 0 && ((edit *)l->at[k - 1])->begin > ((edit *)l->at[k])->begin;
@@ -235,12 +252,14 @@ static void sort_edits(list *l) {
         }
 }
 
-const char *expanded_file(const file *f, const list *functions, const table *macros) {
+const char *expanded_file(const file *f, const list *functions, const table *macros,
+                          const table *undone) {
     list edits = {NULL, 0, 0};
     for (size_t i = 0; i < f->invocations.n; i++) {
         const invocation *const v = f->invocations.at[i];
-        if (!(v->variables && within(f, v->begin, functions)) && !is_own(v->name) &&
-            !declares(f, v))
+        const bool stays =
+            !v->variables && (undone == NULL || lasts(v->name, v->macro, macros, undone, NULL));
+        if ((stays || !within(f, v->begin, functions)) && !is_own(v->name) && !declares(f, v))
             continue;
         const char *const s = copy_text(f->text + v->begin, v->end - v->begin);
         edit *const e = arena_get(sizeof *e);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What expression.c and operand.c use of each other, beside writer.h. */
+/* What expression.c, number.c and operand.c use of each other, beside writer.h. */
 #ifndef CONVERT_EXPRESSION_H
 #define CONVERT_EXPRESSION_H
 
@@ -13,6 +13,9 @@ bool expression_holds(const writer *w, const node *n);
 const char *write_call(writer *w, const node *n);
 const char *write_assignment(writer *w, const node *n);
 const char *operation(const char *op);
+const char *with_children(writer *w, const node *n); /* as it stands, but for these */
+const char *written_name(const writer *w, const node *n);
+const char *write_compound(writer *w, const node *n);
 const char *number_argument(writer *w, const node *n);
 
 #endif

@@ -258,10 +258,12 @@ static void lay(layout *l, const list *steps, const shelf *at) {
 
 /* ---- functions ---------------------------------------------------------------------------- */
 
+/* Does it take memory of the stack, or leave by it? */
 static bool takes_memory(const routine *r, const list *steps) {
     for (size_t i = 0; i < steps->n; i++) {
         const step *const s = steps->at[i];
-        if (s->kind == STEP_PLAIN && s->text == NULL && is_free(s->e)) return true;
+        if (s->kind == STEP_PLAIN && (s->text == NULL ? is_free(s->e) : s->e == NULL))
+            return true; /* or jumps out of it */
         if (s->kind == STEP_ASSIGN && memory_call(r, s) != NULL) return true;
         if (takes_memory(r, &s->body) || takes_memory(r, &s->other)) return true;
     }

@@ -114,6 +114,8 @@ static void read_macro(reader *r, CXCursor c) {
     m->body = i < t.n ? s + t.at[i].begin : "";
     m->at = begin;
     m->file = file_of(r, f, clang_getCursorLocation(c));
+    const macro *const before = table_get(r->macros, m->name);
+    m->several = before != NULL && (before->several || !same(before->body, m->body));
     table_set(r->macros, m->name, m);
     table_set(r->macros, place_key(f, begin), m);
 }

@@ -10,6 +10,7 @@ typedef struct macro macro;
 struct macro {
     const char *name;
     bool with_arguments, variadic, of_system;
+    bool several;    /* the name has other definitions before it */
     list parameters; /* names */
     const char *body;
     const file *file; /* where it is defined: the directive that has this offset in it */

@@ -5,6 +5,88 @@
 #include <string.h>
 #include "convert/sweeps.h"
 
+/* ---- types that functions declare --------------------------------------------------------- */
+
+static void add_name(list *to, const char *s, const token *t) {
+    if (t->kind == TOKEN_WORD) push(to, (void *)copy_text(s + t->begin, t->end - t->begin));
+}
+
+/* The names that a declaration of types gives: tags, enumerators, what typedef is for. */
+static list names_given(const char *s) {
+    const tokens t = lex(s, strlen(s));
+    list to = {NULL, 0, 0};
+    size_t depth = 0, in_enum = 0, last = 0, parentheses = 0;
+    for (size_t i = 0; i + 1 < t.n; i++) {
+        const bool tagged = token_is(s, &t.at[i], "struct") || token_is(s, &t.at[i], "union") ||
+                            token_is(s, &t.at[i], "enum");
+        if (tagged && i + 2 < t.n && token_is(s, &t.at[i + 2], "{"))
+            add_name(&to, s, &t.at[i + 1]);
+        if (token_is(s, &t.at[i], "enum")) in_enum = depth + 1;
+        if (token_is(s, &t.at[i], "{")) depth++;
+        const bool first = token_is(s, &t.at[i], "{") || token_is(s, &t.at[i], ",");
+        if (first && depth != 0 && in_enum == depth) add_name(&to, s, &t.at[i + 1]);
+        if (token_is(s, &t.at[i], "}") && depth-- == in_enum) in_enum = 0;
+        if (token_is(s, &t.at[i], "(")) {
+            if (depth == 0 && i + 3 < t.n && token_is(s, &t.at[i + 1], "*"))
+                last = i + 2; /* a pointer to functions */
+            parentheses++;
+        }
+        if (token_is(s, &t.at[i], ")")) parentheses--;
+        if (depth == 0 && parentheses == 0 && t.at[i].kind == TOKEN_WORD) last = i;
+    }
+    if (t.n > 1 && token_is(s, &t.at[0], "typedef")) add_name(&to, s, &t.at[last]);
+    return to;
+}
+
+static bool is_at_top(const routine *r, const char *name) {
+    const program *const p = r->a->program;
+    for (size_t i = 0; i < p->files.n; i++) {
+        const file *const f = p->files.at[i];
+        for (size_t k = 0; k < f->declarations.n; k++)
+            if (same(((decl *)f->declarations.at[k])->name, name)) return true;
+    }
+    return false;
+}
+
+static void put_types_of(const routine *r, const node *n, table *given, text *to) {
+    if (n == NULL || is_expression(n)) return;
+    for (size_t i = 0; i < n->children; i++) put_types_of(r, n->child[i], given, to);
+    if (n->kind != NODE_DECLARE) return;
+    const char *s = n->decls.n == 0 ? source(n) : NULL;
+    for (size_t i = 0; i < n->decls.n && s == NULL; i++) {
+        const type *const t = leaf_type(((decl *)n->decls.at[i])->type);
+        const decl *const d = t->kind == TYPE_RECORD ? t->record->definition : NULL;
+        if (d != NULL && t->record->tagged && d->file == n->file && n->begin <= d->begin &&
+            d->end <= n->end)
+            s = format("%s;", copy_text(d->file->text + d->begin, d->end - d->begin));
+    }
+    if (s == NULL) return;
+    const list names = names_given(s);
+    for (size_t i = 0; i < names.n; i++) {
+        const char *const name = names.at[i];
+        if (table_get(given, name) != NULL || is_at_top(r, name))
+            error_at(
+                place_of(n),
+                "'%s' is declared in a function, and elsewhere, which cannot be turned round: give it a name of its own",
+                name);
+        table_set(given, name, given);
+    }
+    putf(to, "%s\n", s);
+}
+
+void put_local_types(const list *routines, const file *f, text *to) {
+    list done = {NULL, 0, 0};
+    table *const given = table_new();
+    for (size_t i = 0; i < routines->n; i++) {
+        const routine *const r = routines->at[i];
+        if (r->home != f || list_has(&done, r->v->function)) continue;
+        push(&done, r->v->function);
+        put_types_of(r, r->v->function->body, given, to);
+    }
+}
+
+/* ---- statics and globals ------------------------------------------------------------------- */
+
 /* Static variables stand at the top, for both ways; those that change in each thread, which begins a run with what
  * they are initialised with, as globals that hold variables begin with the originals. */
 static void put_own(text *to, text *begin, const char *storage, const char *declaration,
@@ -15,14 +97,33 @@ static void put_own(text *to, text *begin, const char *storage, const char *decl
     putf(to, "%s__thread %s;\n", storage, shadow);
     putf(begin, "    memset(&%s_b, 0, sizeof %s_b);\n", name, name);
 }
+static bool is_own_static(const routine *r, const decl *d) {
+    cell *const c = d->owner == r->v->function && d->is_static ? cell_of(r->a, r->v, d) : NULL;
+    return c != NULL && (keeps_state(d) || holds_variables(c));
+}
+/* Does an initialiser ask for the address of one that each thread has for itself? */
+static bool names_own(const routine *r, const node *n) {
+    if (n == NULL || n->kind == NODE_SIZEOF) return false;
+    if (n->kind == NODE_NAME && is_own_static(r, n->decl)) return true;
+    for (size_t i = 0; i < n->children; i++)
+        if (names_own(r, n->child[i])) return true;
+    return false;
+}
 void put_statics(const emitter *m, text *begin) {
     const routine *const r = m->r;
     for (size_t i = 0; i < r->variables.n; i++) {
         const variable *const x = r->variables.at[i];
         if (x->d == NULL || !x->d->is_static) continue;
         const bool own = keeps_state(x->d) || x->holds;
+        if (names_own(r, x->d->init)) {
+            error_at(
+                place_in(x->d->file, x->d->at),
+                "'%s' is static and leads to another that changes, which cannot be turned round: assign to it",
+                x->d->name);
+            continue;
+        }
         const char *const name = own ? format("%s_0", x->name) : x->name;
-        putf(m->to, "__attribute__((unused)) %s;\n", one_declaration(x->d, name));
+        putf(m->to, "__attribute__((unused)) %s;\n", one_declaration(r, x->d, name));
         if (own)
             put_own(m->to, begin, "static ", without_const(declared_as(x->type, x->name)),
                     x->holds ? shadow_type(x->type, format("%s_b", x->name)) : NULL, x->name,

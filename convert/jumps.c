@@ -87,6 +87,7 @@ void flow_return(routine *r, const node *n) {
 }
 
 void make_jumps(routine *r, const node *n, const char *next) {
+    n = without_attributes(n);
     if (n == NULL) return;
     if (!jumps(n)) {
         builder b = here(r, next);

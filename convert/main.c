@@ -8,11 +8,12 @@
 #include "convert/annotate.h"
 #include "convert/callback.h"
 #include "convert/expand.h"
+#include "convert/forward.h"
 #include "convert/generic.h"
 
 static const char usage[] =
     "usage: wengert-convert FILE.c .. --function NAME --with-respect-to INPUTS --of OUTPUTS -o OUT.c\n"
-    "           [--to tape|generic|blocks|adjoint] [--passive NAME] [--calls PARAMETER=FUNCTION] [--accept-integers] [-p FOLDER] [-- COMPILER FLAGS]\n"
+    "           [--to tape|generic|blocks|adjoint] [--directions N] [--passive NAME] [--calls PARAMETER=FUNCTION] [--accept-integers] [-p FOLDER] [-- COMPILER FLAGS]\n"
     "INPUTS, OUTPUTS: parameters and globals of the function, by commas: x, *p, p[0:n], s->field, s->{a,b}, return\n"
     "-p FOLDER: flags from the compile_commands.json there. More: man wengert-convert\n";
 
@@ -21,7 +22,7 @@ static const char written[] = "/* Written by wengert-convert";
 
 typedef struct options {
     list files, passive, flags, calls;
-    const char *function, *inputs, *outputs, *out, *database, *to;
+    const char *function, *inputs, *outputs, *out, *database, *to, *directions;
     bool accept_integers;
 } options;
 
@@ -66,9 +67,13 @@ static int read_options(int argc, char **argv, options *o) {
         struct {
             const char *name;
             const char **to;
-        } const with_value[] = {{"--function", &o->function}, {"--with-respect-to", &o->inputs},
-                                {"--of", &o->outputs},        {"-o", &o->out},
-                                {"-p", &o->database},         {"--to", &o->to}};
+        } const with_value[] = {{"--function", &o->function},
+                                {"--with-respect-to", &o->inputs},
+                                {"--of", &o->outputs},
+                                {"-o", &o->out},
+                                {"-p", &o->database},
+                                {"--to", &o->to},
+                                {"--directions", &o->directions}};
         bool taken = false;
         if (same(s, "--")) {
             for (i++; i < argc; i++) push(&o->flags, argv[i]);
@@ -103,6 +108,11 @@ static int read_options(int argc, char **argv, options *o) {
     if (!same(o->to, "tape") && !same(o->to, "generic") && !same(o->to, "blocks") &&
         !same(o->to, "adjoint"))
         return misused(format("--to %s: tape, generic, blocks or adjoint", o->to));
+    if (o->directions == NULL) o->directions = "8";
+    if (strspn(o->directions, "0123456789") != strlen(o->directions) ||
+        strlen(o->directions) > 2 || strtoul(o->directions, NULL, 10) > MOST_DIRECTIONS)
+        return misused(
+            format("--directions %s: a number of 0 to %d", o->directions, MOST_DIRECTIONS));
     return 0;
 }
 
@@ -205,17 +215,42 @@ static bool reached_functions(const options *o, const program *p, const list *on
     return true;
 }
 
-/* Expands macros in these functions: texts are replaced or added. 0: there was nothing to expand; -1: too many. */
-static int expand_all(const program *p, const list *functions, const table *macros,
+/* The macros that the files define, by name; and of those that they define again or undefine, in *undone. */
+static table *defined_names(const program *p, table *undone) {
+    table *const names = table_new();
+    for (size_t i = 0; i < p->files.n; i++) {
+        const file *const f = p->files.at[i];
+        for (size_t k = 0; !f->of_system && k < f->tokens.n; k++) {
+            const token *const t = &f->tokens.at[k];
+            if (t->kind != TOKEN_DIRECTIVE) continue;
+            const char *const line = f->text + t->begin + 1;
+            const tokens words = lex(line, t->end - t->begin - 1);
+            if (words.n < 2) continue;
+            const bool undefined = token_is(line, &words.at[0], "undef");
+            if (!undefined && !token_is(line, &words.at[0], "define")) continue;
+            const char *const name =
+                copy_text(line + words.at[1].begin, words.at[1].end - words.at[1].begin);
+            if (undefined || table_get(names, name) != NULL) table_set(undone, name, names);
+            if (!undefined) table_set(names, name, names);
+        }
+    }
+    return names;
+}
+
+/* Expands macros in these functions (`at_end`: what is written stands behind all of the source): texts are replaced or added. 0: there was nothing to expand; -1: too many. */
+static int expand_all(const program *p, const list *functions, const table *macros, bool at_end,
                       changed *texts, size_t *n) {
     int changes = 0;
+    table *const undone = table_new();
+    if (at_end) (void)defined_names(p, undone);
+    const table *const last = at_end ? undone : NULL;
     for (size_t i = 0; i < p->files.n;
          i++) /* what has to go from all files is known behind the last one */
         if (!((file *)p->files.at[i])->of_system)
-            (void)expanded_file(p->files.at[i], functions, macros);
+            (void)expanded_file(p->files.at[i], functions, macros, last);
     for (size_t i = 0; i < p->files.n; i++) {
         const file *const g = p->files.at[i];
-        const char *const s = g->of_system ? NULL : expanded_file(g, functions, macros);
+        const char *const s = g->of_system ? NULL : expanded_file(g, functions, macros, last);
         if (s == NULL) continue;
         size_t k = 0;
         while (k < *n && !same(texts[k].name, g->name)) k++;
@@ -245,7 +280,8 @@ static program *read_expanded(const options *o, reading *r, const list *only, bo
     for (int round = 0; p != NULL && round < MOST_ROUNDS; round++) {
         list functions = {NULL, 0, 0};
         if (!reached_functions(o, p, only, &functions)) return NULL;
-        const int changes = expand_all(p, &functions, macros, texts, &n);
+        const int changes =
+            expand_all(p, &functions, macros, same(o->to, "adjoint"), texts, &n);
         *expanded |= changes != 0;
         if (changes <= 0) return r->last = p;
         if (round == 0) {
@@ -264,6 +300,7 @@ static analysis *analysed(const options *o, program *p) {
     decl *const f = function_named(p, o->function);
     a->program = p;
     a->accept_integers = o->accept_integers;
+    a->without_tape = same(o->to, "adjoint");
     for (size_t i = 0; i < o->passive.n; i++)
         for (size_t k = 0; k < p->functions.n; k++) {
             decl *const d = p->functions.at[k];
@@ -309,31 +346,11 @@ static const char *last_part(const char *name) {
     return slash != NULL ? slash + 1 : name;
 }
 
-/* The macros that the files define, by name. */
-static table *defined_names(const program *p) {
-    table *const names = table_new();
-    for (size_t i = 0; i < p->files.n; i++) {
-        const file *const f = p->files.at[i];
-        for (size_t k = 0; !f->of_system && k < f->tokens.n; k++) {
-            const token *const t = &f->tokens.at[k];
-            if (t->kind != TOKEN_DIRECTIVE) continue;
-            const char *const line = f->text + t->begin + 1;
-            const tokens words = lex(line, t->end - t->begin - 1);
-            if (words.n > 1 && token_is(line, &words.at[0], "define"))
-                table_set(
-                    names,
-                    copy_text(line + words.at[1].begin, words.at[1].end - words.at[1].begin),
-                    names);
-        }
-    }
-    return names;
-}
-
 /* What is written behind a source, with fields in it whose names that may have made macros of: s->q, where q stands for
  * s->q. These are undone first, for nothing of the source follows. */
 static const char *behind_macros(const writer *w, const char *s) {
     const tokens t = lex(s, strlen(s));
-    const table *const defined = defined_names(w->a->program);
+    const table *const defined = defined_names(w->a->program, table_new());
     list done = {NULL, 0, 0};
     text to = {NULL, 0, 0}, end = {NULL, 0, 0};
     for (size_t i = 1; i < t.n; i++) {
@@ -369,8 +386,10 @@ static bool write_all(const options *o, analysis *a) {
                 .tape = uses_word(a->program, "tape") ? "wg_t" : "tape",
                 .generic = same(o->to, "generic"),
                 .blocks = same(o->to, "blocks")};
+    if (w.blocks) w.duals = dual_width(&w, (unsigned)strtoul(o->directions, NULL, 10));
     const char *const header = beside(o->out, ".h");
     output out = {.source = o->out, .header = last_part(header), .alone = o->files.n == 1};
+    refuse_lent(a);
     const char *const declarations = callback_declaration(&w);
     bool good = true;
     for (size_t i = 0; i < a->program->files.n && errors_said() == 0; i++) {
@@ -384,7 +403,8 @@ static bool write_all(const options *o, analysis *a) {
             in_rounds(&w, in,
                       format("%s%s", without_plain(body),
                              first ? behind_macros(&w, callback_definition(&w, in))
-                                   : write_begin(&w, f, &(list){NULL, 0, 0}))));
+                                   : format("%s%s", write_begin(&w, f, &(list){NULL, 0, 0}),
+                                            names_of_variables(&w)))));
         if (errors_said() != 0) return false;
         good &= write_text(name, s);
     }
@@ -398,6 +418,7 @@ static bool write_adjoints(const options *o, analysis *a) {
     const char *const header = beside(o->out, ".h");
     const output out = {.source = o->out, .header = last_part(header), .alone = true};
     refuse_recorded(a);
+    leave_functions(a);
     list routines = {NULL, 0, 0};
     if (!make_adjoint(&w, &routines)) return false;
     bool good = true;
@@ -406,10 +427,9 @@ static bool write_adjoints(const options *o, analysis *a) {
         if (!f->given || !has_adjoint(&routines, f)) continue;
         const char *const body = write_adjoint(&routines, f);
         const char *const s = format(
-            "%s from %s. Do not edit: convert again. */\n%s\n%s%s%s%s", written,
-            last_part(f->name), without_plain(body), f == root ? "#include <wengert.h>\n" : "",
-            f == root ? vjp_declaration(&w) : "", f == root ? "\n" : "",
-            f == root ? behind_macros(&w, vjp_definition(&w)) : "");
+            "%s from %s. Do not edit: convert again. */\n%s\n%s%s%s", written,
+            last_part(f->name), without_plain(body), f == root ? vjp_declaration(&w) : "",
+            f == root ? "\n" : "", f == root ? behind_macros(&w, vjp_definition(&w)) : "");
         if (errors_said() != 0) return false;
         good &= write_text(output_name(o, a, f), s);
     }

@@ -79,12 +79,6 @@ void add_local(routine *r, const decl *d) {
             d->name);
         r->refused = true;
     }
-    if (x->holds && leaf_type(d->type)->kind == TYPE_FUNCTION) {
-        error_at(place_in(d->file, d->at),
-                 "'%s' is a pointer to functions with variables, which cannot be turned round",
-                 d->name);
-        r->refused = true;
-    }
     push(&r->variables, x);
     table_set(r->names, format("%u", d->number), x);
 }

@@ -3,6 +3,7 @@
  * behind the originals. The originals are weak: the file is linked in the place of its source, or
  * together with it. */
 #include <string.h>
+#include "convert/forward.h"
 #include "convert/generic.h"
 #include "convert/output.h"
 
@@ -64,15 +65,6 @@ static list groups_of(const file *f) {
             last->end = semicolon_behind(f, last->end);
     }
     return all;
-}
-
-/* Names that math.h, which wengert.h includes, has as macros: a file without it may use them otherwise. */
-static void without_math(const file *f, text *to) {
-    static const char *const names[] = {
-        "isnan",    "isinf", "isfinite", "isnormal", "signbit", "fpclassify", "INFINITY", "NAN",
-        "HUGE_VAL", "M_PI",  "M_PI_2",   "M_PI_4",   "M_E",     "M_LN2",      "M_SQRT2"};
-    for (size_t k = 0; k < sizeof names / sizeof *names; k++)
-        if (strstr(f->text, names[k]) != NULL) putf(to, "#undef %s\n", names[k]);
 }
 
 /* Text behind `static`, if it begins with that. */
@@ -142,7 +134,7 @@ static const char *write_original(const file *f, const group *g) {
     return format("%s%s", weak ? "__attribute__((weak)) " : "", slice(f, g->begin, g->end));
 }
 
-static bool has_name(const list *l, const char *name) {
+bool has_name(const list *l, const char *name) {
     for (size_t i = 0; i < l->n; i++)
         if (same(l->at[i], name)) return true;
     return false;
@@ -382,6 +374,12 @@ static const char sort_text[] =
     "    else wgc_merge(tape, at, n, size, order, room);\n"
     "    free(room);\n}\n#endif\n";
 
+size_t headers_place(const file *f) {
+    const list groups = groups_of(f);
+    const size_t begin = includes_begin(f), end = includes_end(f, &groups);
+    return begin <= end ? begin : end;
+}
+
 const char *write_file(writer *w, const file *f, const char *in, const output *o) {
     const list groups = groups_of(f);
     text body = {NULL, 0, 0}, headers = {NULL, 0, 0};
@@ -409,11 +407,15 @@ const char *write_file(writer *w, const file *f, const char *in, const output *o
     size_t at = includes_begin(f) <= after ? includes_begin(f) : after;
     bool opened = false;
     put(&body, between(w, f, in, 0, at));
-    putf(
-        &body,
-        "#include <stddef.h>\n#include <stdint.h>\n#include <stdlib.h>\n#include <string.h>\n#include <%s.h>\n",
-        w->generic ? "wengert/generic" : "wengert");
-    if (!f->has_math) without_math(f, &body);
+    if (w->duals != 0)
+        putf(&body, "#undef WG_DUAL_WIDTH\n#define WG_DUAL_WIDTH %u\n", w->duals);
+    put_headers(
+        w->a->program, f,
+        format("#include <stddef.h>\n#include <stdint.h>\n#include <stdlib.h>\n#include "
+               "<string.h>\n#include <%s.h>\n",
+               w->generic || w->duals != 0 ? "wengert/generic" : "wengert"),
+        &body);
+    put(&body, names_of_duals(w));
     putf(&body, "extern unsigned long %s_run; /* counts recordings */\n", w->a->root->name);
     for (size_t i = 0; i <= groups.n; i++) {
         const group *const g = i < groups.n ? groups.at[i] : NULL;
@@ -421,8 +423,9 @@ const char *write_file(writer *w, const file *f, const char *in, const output *o
         if (!opened && begin >= after) {
             if (after > at) put(&body, between(w, f, in, at, after));
             if (at < after) at = after;
-            putf(&body, "\n#define %s_SOURCE\n#include \"%s\"\n%s%s", guard_of(o->header),
-                 o->header, w->sorts ? sort_text : "", text_of(&headers));
+            putf(&body, "\n#define %s_SOURCE\n%s#include \"%s\"\n%s%s%s", guard_of(o->header),
+                 names_of_variables(w), o->header, names_of_duals(w), w->sorts ? sort_text : "",
+                 text_of(&headers));
             opened = true;
         }
         if (begin > at) put(&body, between(w, f, in, at, begin));

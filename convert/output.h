@@ -13,6 +13,11 @@ typedef struct output {
 
 /* The text of file f, as file `in`, with what it has of functions, types and variables as they were, and converted. */
 const char *write_file(writer *w, const file *f, const char *in, const output *o);
+/* Headers that it needs beside its own, which stand before those; a name of the implementation that a source without
+ * math.h declares itself is another one in them. */
+void put_headers(const program *p, const file *f, const char *headers, text *to);
+size_t headers_place(const file *f);
+bool has_name(const list *names, const char *name);
 const char *guard_of(const char *name); /* in capitals, as include guards are */
 bool is_converted(const writer *w, const file *f);
 const char *write_header(writer *w, const output *o, const char *declarations);

@@ -19,12 +19,24 @@ static void use_memory(planner *p, const version *like, const version *v, list *
             use(p, v->of_node[i]);
         if (v->called[i] != NULL && like->called[i] != NULL)
             use_memory(p, v->called[i]->like, v->called[i], seen);
+        const cell *const f = function_of_node(v, i); /* it may be called there */
+        for (size_t k = 0; f != NULL && k < f->versions.n; k++) {
+            const version *const w = f->versions.at[k];
+            use_memory(p, w->like, w, seen);
+        }
     }
+}
+
+static bool has_call(const node *n) {
+    if (n == NULL || n->kind == NODE_CALL) return n != NULL;
+    for (size_t i = 0; i < n->children; i++)
+        if (has_call(n->child[i])) return true;
+    return false;
 }
 
 /* A call without variables is not turned round: it must not change what is asked for again. */
 static void check_plain(planner *p, const step *s) {
-    if (p->marking || s->e == NULL) return;
+    if (p->marking || !has_call(s->e)) return;
     for (size_t i = 0; i < p->numbered->n; i++) {
         cell *const c = p->numbered->at[i];
         if (!has_flag(&p->used, c->number) || !step_changes(p, s, c)) continue;
@@ -45,6 +57,10 @@ static void enter_memory(planner *p, routine *into, const version *like, const v
     push(seen, (void *)v);
     for (size_t i = 0; i < v->function->nodes; i++) {
         enter_memory(p, into, like->called[i], v->called[i], seen);
+        const cell *const f = function_of_node(v, i), *const g = function_of_node(like, i);
+        for (size_t k = 0; f != NULL && g != NULL && k < f->versions.n && k < g->versions.n;
+             k++)
+            enter_memory(p, into, g->versions.at[k], f->versions.at[k], seen);
         if (v->of_node[i] == NULL || like->of_node[i] == NULL) continue;
         cell *const c = real_cell(like->of_node[i]);
         if (!has_flag(&p->used, cell_number(p, real_cell(v->of_node[i]))) ||
@@ -211,8 +227,8 @@ static void walk(planner *p, list *steps) {
                 if (g->name != NULL) use(p, variable_cell(p, g->name));
                 else use_value(p, g->n);
             }
-            if (!p->marking) enter(p, s->callee, p->r->v->called[s->call->number]);
-            use_memory(p, s->callee, p->r->v->called[s->call->number], &(list){NULL, 0, 0});
+            if (!p->marking) enter(p, s->callee, s->called);
+            use_memory(p, s->callee, s->called, &(list){NULL, 0, 0});
             if (s->to.name != NULL) walk_assign(p, s);
             break;
         case STEP_PLAIN:

@@ -89,8 +89,31 @@ static void check_passive(const analysis *a) {
     }
 }
 
+/* A function that is none of those given has no derivative here. */
+static void check_pointers(const analysis *a) {
+    for (size_t i = 0; i < a->through.n; i++) {
+        const remark *const r = a->through.at[i];
+        const cell *const f = called_through(r->v, r->n);
+        if (f == NULL || f->versions.n != 0 ||
+            (f->declared != NULL && f->declared->kind == DECL_FUNCTION))
+            continue; /* by its name more is said */
+        for (size_t k = 1; k < r->n->children; k++) {
+            const node *const arg = r->n->child[k];
+            cell *const c = node_cell(r->v, arg);
+            if (c == NULL || !(leads_to_varied(a, c) || holds_variables(c))) continue;
+            error_at(
+                place_of(r->n),
+                "'%s' is called through a pointer, with '%s', which depends on the inputs, and may be any function: "
+                "say which by --calls PARAMETER=FUNCTION, or write a call of it",
+                source(r->n->child[0]), source(arg));
+            break;
+        }
+    }
+}
+
 void refuse_uses(analysis *a) {
     check_passive(a);
+    check_pointers(a);
     for (size_t i = 0; i < a->never.n; i++) {
         const remark *const r = a->never.at[i];
         if (r->v->touched) error_at(place_of(r->n), "'%s': %s", source(r->n), r->what);
@@ -181,5 +204,35 @@ void refuse_recorded(const analysis *a) {
         if (r->v->touched && holds)
             error_at(place_of(r->n), "'%s' cannot be turned round: %s, which --to tape can",
                      source(r->n), r->what);
+    }
+}
+
+/* A pointer to variables, or a structure of them. */
+static bool is_memory(const remark *r, const node *n) {
+    cell *const c = node_cell(r->v, n);
+    if (n->type == NULL || c == NULL || !holds_variables(c)) return false;
+    const type_kind of = leaf_type(n->type)->kind;
+    return n->type->kind == TYPE_RECORD ||
+           ((n->type->kind == TYPE_POINTER || n->type->kind == TYPE_ARRAY) &&
+            (of == TYPE_REAL || of == TYPE_RECORD));
+}
+
+void refuse_lent(const analysis *a) {
+    for (size_t i = 0; i < a->lent.n; i++) {
+        const remark *const r = a->lent.at[i];
+        const char *const name = source(bare(r->n->child[0]));
+        if (!r->v->touched || r->v->like != r->v) continue;
+        for (size_t k = 1; k < r->n->children; k++)
+            if (is_memory(r, r->n->child[k]))
+                error_at(
+                    place_of(r->n),
+                    "'%s' is said to be passive and gets '%s', which leads to variables: give it numbers, or "
+                    "the file that defines it",
+                    name, source(r->n->child[k]));
+        if (is_memory(r, r->n))
+            error_at(
+                place_of(r->n),
+                "'%s' is said to be passive and gives what leads to variables: give the file that defines it",
+                name);
     }
 }

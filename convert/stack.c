@@ -3,8 +3,7 @@
 #include "convert/adjoint.h"
 
 static const char stack_text[] =
-    "/* ---- adjoints */\n\n"
-    "#include <math.h>\n#include <setjmp.h>\n#include <stdint.h>\n#include <stdlib.h>\n#include <string.h>\n#include <wengert/special.h>\n\n#ifndef WGC_STACK\n#define WGC_STACK\n"
+    "/* ---- adjoints */\n\n#ifndef WGC_STACK\n#define WGC_STACK\n"
     "/* What is overwritten and needed again, and frames of functions, in words. Nothing in it moves. Without\n"
     " * memory it jumps out. Chunks grow by four: malloc keeps the last one for the next call, with all before it. */\n"
     "union wgc_word { double d; int64_t i; void *p; };\n"

@@ -259,8 +259,16 @@ static void loop_step(builder *b, const node *n) {
     if (n->kind == NODE_FOR && n->child[2] != NULL) statement(&body, n->child[2]);
 }
 
+const node *without_attributes(const node *n) {
+    while (n != NULL && n->kind == NODE_OTHER && n->children == 1 && n->child[0] != NULL &&
+           !is_expression(n->child[0]) && n->child[0]->end == n->end)
+        n = n->child[0];
+    return n;
+}
+
 /* A statement without jumps. */
 void statement(builder *b, const node *n) {
+    n = without_attributes(n);
     if (n == NULL || n->kind == NODE_EMPTY) return;
     if (is_expression(n)) {
         const node *const e = bare(n);

@@ -29,14 +29,6 @@ routine *steps_of(analysis *a, version *v) {
     r->instead = arena_get(2 * (f->nodes + 1) * sizeof *r->instead);
     for (size_t i = 0; i < f->parameters.n; i++) {
         const decl *const p = f->parameters.at[i];
-        if (leaf_type(p->type)->kind == TYPE_FUNCTION && v->of_decl[p->index] != NULL &&
-            holds_variables(v->of_decl[p->index])) {
-            error_at(
-                place_in(p->file, p->at),
-                "'%s' is a pointer to functions with variables, which cannot be turned round",
-                p->name);
-            r->refused = true;
-        }
         add_parameter(r, p);
     }
     for (size_t i = 0; i < f->locals.n; i++) add_local(r, f->locals.at[i]);
@@ -45,10 +37,11 @@ routine *steps_of(analysis *a, version *v) {
     const size_t n = body->children;
     const bool last = n != 0 && body->child[n - 1]->kind == NODE_RETURN;
     if (v->result != NULL && holds_variables(v->result) && f->type->of->kind != TYPE_REAL &&
+        f->type->of->kind != TYPE_POINTER &&
         (f->type->of->kind != TYPE_RECORD || has_held_pointers(r, f->type->of))) {
         error_at(
             place_in(f->file, f->at),
-            "'%s' returns a pointer to variables, which cannot be turned round: give it as an argument",
+            "'%s' returns a structure with pointers to variables, which cannot be turned round: give it as an argument",
             f->name);
         r->refused = true;
     }

@@ -59,10 +59,11 @@ struct step {
     step_kind kind;
     target to;
     const node *e;
-    const char *text; /* instead of e: what is assigned as it stands */
+    const char *text; /* instead of e: what is assigned, run or asked as it stands */
     int add;
-    bool sum; /* it stands as to = to + e in the source */
-    version *callee;
+    bool sum;              /* it stands as to = to + e in the source */
+    version *callee;       /* whose text is run */
+    const version *called; /* what is known of this call */
     const node *call;
     list args;        /* of a call: struct argument */
     list body, other; /* step */

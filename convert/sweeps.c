@@ -236,7 +236,9 @@ void forward(emitter *m, const list *steps, const char *indent) {
             keep_old(m, s, indent);
             putf(m->to, "%s%s%s_forward(%s);\n", indent,
                  s->to.name != NULL ? format("%s = ", s->to.name) : "", s->callee->name,
-                 call_arguments(m, s, NULL));
+                 call_arguments(m, s,
+                                holds_pointer(s) ? format("&%s", shadow_name(r, s->to.name))
+                                                 : NULL));
             break;
         case STEP_PLAIN:
             forward_plain(m, s, indent);
@@ -257,7 +259,7 @@ void forward(emitter *m, const list *steps, const char *indent) {
             forward_array(m, s, indent);
             break;
         case STEP_IF:
-            putf(m->to, "%sif (%s) {\n", indent, print(r, s->e));
+            putf(m->to, "%sif (%s) {\n", indent, s->text != NULL ? s->text : print(r, s->e));
             if (s->noted != NULL) putf(m->to, "%s    %s = 1;\n", indent, s->noted);
             forward(m, &s->body, deeper(indent));
             if (s->noted != NULL || s->other.n != 0) putf(m->to, "%s} else {\n", indent);

@@ -19,12 +19,18 @@ bool target_holds(const step *s);
 const node *memory_call(const routine *r,
                         const step *s); /* malloc or calloc; NULL: it assigns something else */
 
+/* ---- signature.c */
+const char *signature(const routine *r, bool back);
+bool param_holds(const routine *r, const decl *p);
+bool is_value(const decl *p); /* it is handed over as it is, not by a pointer */
+
 /* ---- adjoint.c */
 const char *shadow_type(const type *t, const char *name); /* a declaration */
 /* The declaration of d alone, by another name, with its initialiser. */
-const char *one_declaration(const decl *d, const char *name);
+const char *one_declaration(const routine *r, const decl *d, const char *name);
 
 /* ---- globals.c: what is declared at the top, and what runs begin and end with */
+void put_local_types(const list *routines, const file *f, text *to); /* of functions */
 void put_statics(const emitter *m, text *begin);
 void put_globals(const list *routines, const file *f, bool alone, text *to, text *begin,
                  text *end);

@@ -34,7 +34,8 @@ typedef struct mode {
 } mode;
 static const mode modes[] = {{"tape", "", true, false},
                              {"generic", "--to generic", true, true},
-                             {"blocks", "--to blocks", true, false},
+                             {"blocks", "--to blocks --directions 16", true, false},
+                             {"regions", "--to blocks --directions 0", true, false},
                              {"adjoint", "--to adjoint", false, false}};
 enum { MODES = sizeof modes / sizeof *modes };
 

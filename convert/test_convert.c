@@ -160,6 +160,10 @@ static void *converted_by(const construct *c, const mode *how) {
     FILE *const to = open_file(source);
     fprintf(to, "#include \"%s_wg.c\"\n#include \"convert/test_called.h\"\n", c->name);
     fputs(words(files, sizeof files, c->behind, "#include \"test/convert/", ".c\"\n"), to);
+    const char *const given = strstr(c->options, "--calls");
+    char callee[64] = "";
+    if (!how->records && given != NULL && sscanf(given, "--calls %*[^=]=%63s", callee) == 1)
+        fprintf(to, "#define %s_wg %s\n", callee, callee); /* originals are called by pointer */
     write_call(to, c, "wgt_plain", "double");
     fprintf(
         to,

@@ -121,6 +121,22 @@ void join_statics(analysis *a) {
     }
 }
 
+/* The function that a cell is or leads to; NULL: it is none. */
+static cell *function_at(cell *c) {
+    if (c != NULL) c = real_cell(c);
+    if (c != NULL && c->type != NULL && c->type->kind == TYPE_POINTER)
+        c = c->target != NULL ? real_cell(c->target) : NULL;
+    return c != NULL && c->type != NULL && c->type->kind == TYPE_FUNCTION ? c : NULL;
+}
+
+cell *function_of_node(const version *v, size_t i) { return function_at(v->of_node[i]); }
+
+cell *called_through(const version *v, const node *n) {
+    const node *const f = bare(n->child[0]);
+    if (f->kind == NODE_NAME && f->decl->kind == DECL_FUNCTION) return NULL;
+    return function_at(v->of_node[f->number]);
+}
+
 /* Versions of one function with the same variables in the same places, which call the same ones, have
  * one text. */
 void share_versions(analysis *a) {
@@ -142,6 +158,12 @@ void share_versions(analysis *a) {
             if (v->result != NULL) put(&key, holds_variables(v->result) ? "r" : "n");
             for (size_t k = 0; k < v->function->nodes; k++)
                 if (v->called[k] != NULL) putf(&key, " %u", class[v->called[k]->number]);
+            for (size_t k = 0; a->without_tape && k < v->function->nodes; k++) {
+                const cell *const f = function_of_node(v, k);
+                for (size_t j = 0; f != NULL && j < f->versions.n; j++)
+                    putf(&key, " %u", class[((version *)f->versions.at[j])->number]);
+                if (f != NULL) put(&key, ";");
+            }
             version *const first = table_get(seen, text_of(&key));
             if (first == NULL) {
                 next[i] = (unsigned)++found;

@@ -76,6 +76,25 @@ static void make_fields(const writer *w, const decl *p, const record *r, text *t
     }
 }
 
+/* What each of the pointers that p leads to leads to: as many numbers as the arguments say, copied, and their shadows. */
+static void make_rows(const decl *p, const char *n, text *to) {
+    const char *const x = p->name;
+    const char *const row = format("%s[wgc_i]", x), *const b = format("%s_b[wgc_i]", x),
+                      *const count = format("wgc_from->%s_counts[wgc_i]", x),
+                      *const given = format("wgc_from->%s[wgc_i]", x);
+    const char *const number = without_const(declared_as(p->type->of->of, "*wgc_row"));
+    putf(to,
+         "        for (size_t wgc_i = 0; wgc_from->%s != NULL && wgc_i < %s; wgc_i++) {\n"
+         "            if (%s == NULL) continue;\n            %s, *wgc_row_b;\n",
+         x, n, given, number);
+    obtain(to, "wgc_row", count, NULL, "            ");
+    obtain(to, "wgc_row_b", count, NULL, "            ");
+    putf(to,
+         "            if (%s != 0) memcpy(wgc_row, %s, %s * sizeof *wgc_row);\n"
+         "            %s = wgc_row, %s = wgc_row_b;\n        }\n",
+         count, given, count, row, b);
+}
+
 static void make(const writer *w, const decl *p, text *to) {
     const char *const x = p->name;
     if (!root_holds(w, p) || is_function(p)) {
@@ -103,6 +122,7 @@ static void make(const writer *w, const decl *p, text *to) {
     copy_tail(w, t, x, format("wgc_from->%s", x), tail, to, "        ");
     obtain(to, b, n, tail, "        ");
     if (t->kind == TYPE_RECORD) make_fields(w, p, t->record, to);
+    if (t->kind == TYPE_POINTER) make_rows(p, n, to);
     put(to, "    }\n");
 }
 
@@ -169,7 +189,8 @@ const char *vjp_declaration(writer *w) {
     putf(
         &to,
         "\n/* %s_vjp - y = f(x) and g = J'w, without a tape.\n * Shapes: x and g of n, y and w of m.\n"
-        " * Errors: WG_ENULL, WG_ESHAPE, WG_ENOMEM; then y and g are of no use. */\n%s;\n",
+        " * Errors: WG_ENULL, WG_ESHAPE, WG_ENOMEM, WG_EARG (a pointer leads to a function that is none of those that were\n"
+        " * converted); then y and g are of no use. */\n%s;\n",
         w->a->root->name, prototype(w));
     return text_of(&to);
 }
@@ -182,12 +203,13 @@ const char *vjp_header(writer *w) {
                : "/* What there is is declared where the types of its arguments are: in the source. */\n";
 }
 
-static bool has_pointers_to_pointers(const writer *w) {
+/* Pointers to pointers to what is no number are not copied. */
+static bool has_deep_pointers(const writer *w) {
     const decl *const f = w->a->root->function;
     for (size_t i = 0; i < f->parameters.n; i++) {
         const decl *const p = f->parameters.at[i];
-        if (root_holds(w, p) && pointed(p) != NULL && pointed(p)->kind == TYPE_POINTER)
-            return true;
+        const type *const t = root_holds(w, p) ? pointed(p) : NULL;
+        if (t != NULL && t->kind == TYPE_POINTER && t->of->kind != TYPE_REAL) return true;
     }
     return false;
 }
@@ -196,16 +218,20 @@ const char *vjp_definition(writer *w) {
     const version *const v = w->a->root;
     const decl *const f = v->function;
     text to = {NULL, 0, 0}, body = {NULL, 0, 0}, args = {NULL, 0, 0}, fore = {NULL, 0, 0},
-         back = {NULL, 0, 0};
+         back = {NULL, 0, 0}, check = {NULL, 0, 0};
     const decl *const missing = cannot_make(w);
-    if (missing != NULL || has_pointers_to_pointers(w)) {
+    if (missing != NULL || has_deep_pointers(w)) {
         warn_at(
             place_in(f->file, f->at),
             "no function for drivers is written: an argument is of a type that is not copied by itself");
         return "";
     }
-    for (size_t i = 0; i < f->parameters.n; i++)
-        putf(&args, "%s, ", ((decl *)f->parameters.at[i])->name);
+    for (size_t i = 0; i < f->parameters.n; i++) {
+        const decl *const p = f->parameters.at[i];
+        const bool rows =
+            root_holds(w, p) && pointed(p) != NULL && pointed(p)->kind == TYPE_POINTER;
+        putf(&args, rows ? "(void *)%s, " : "%s, ", p->name); /* with const on the way */
+    }
     for (size_t i = 0; i < f->parameters.n; i++) {
         const decl *const p = f->parameters.at[i];
         if (!root_holds(w, p)) make(w, p, &body);
@@ -218,16 +244,27 @@ const char *vjp_definition(writer *w) {
             putf(&fore, "%s_b, ", p->name), putf(&back, "%s_b, ", p->name);
         else putf(&back, "&%s_b, ", p->name);
     }
+    for (size_t i = 0; i < f->parameters.n; i++) {
+        const decl *const p = f->parameters.at[i];
+        if (root_holds(w, p) && pointed(p) != NULL && pointed(p)->kind == TYPE_POINTER)
+            putf(
+                &check,
+                "    if (wgc_from->%s != NULL && wgc_from->%s_counts == NULL) return WG_ESHAPE;\n",
+                p->name, p->name);
+    }
     putf(&body, "    if (wgc_n != %s || wgc_m != %s) return WG_ESHAPE;\n",
          total_of(&w->a->inputs), total_of(&w->a->outputs));
     each(&w->a->inputs, false, "%s = wgc_x[wgc_at++];", &body);
     const bool number = v->result != NULL && is_variable(v->result),
                structure = v->result != NULL && f->type->of->kind == TYPE_RECORD &&
                            holds_variables(v->result);
-    putf(&body, "    %s%s_forward(%s%swgc_s);\n",
-         number || structure ? format("%s = ", declared_as(f->type->of, "wgc_result"))
-                             : "(void)",
-         v->name, text_of(&args), text_of(&fore));
+    const bool pointer = gives_pointer(v);
+    if (pointer) putf(&body, "    %s = NULL;\n", shadow_of(f->type->of, "wgc_result"));
+    putf(&body, "    %s%s_forward(%s%s%swgc_s);\n",
+         number || structure || pointer
+             ? format("%s = ", declared_as(f->type->of, "wgc_result"))
+             : "(void)",
+         v->name, text_of(&args), text_of(&fore), pointer ? "&wgc_result_b, " : "");
     put(&body, "    wgc_at = 0;\n");
     each(&w->a->outputs, false, "wgc_y[wgc_at++] = %s;", &body);
     if (number) put(&body, "    (void)wgc_result;\n    double wgc_result_b = 0;\n");
@@ -249,16 +286,17 @@ const char *vjp_definition(writer *w) {
     putf(
         &to,
         "__attribute__((noinline)) static wg_status %s_both(wgc_stack *wgc_s, size_t wgc_n, const double *wgc_x,\n"
-        "    size_t wgc_m, double *wgc_y, const double *wgc_w, double *wgc_g, const %s *wgc_from) {\n    size_t wgc_at = 0;\n%s    return WG_OK;\n}\n\n",
-        w->a->root->name, arguments_name(w), text_of(&body));
+        "    size_t wgc_m, double *wgc_y, const double *wgc_w, double *wgc_g, const %s *wgc_from) {\n    size_t wgc_at = 0;\n%s%s    return WG_OK;\n}\n\n",
+        w->a->root->name, arguments_name(w), text_of(&check), text_of(&body));
     putf(
         &to,
         "%s {\n    union wgc_word wgc_room[%d];\n    struct wgc_chunk wgc_first;\n    wgc_stack wgc_s;\n    wg_status wgc_status;\n"
         "    if (wgc_from == NULL || (wgc_n != 0 && (wgc_x == NULL || wgc_g == NULL)) ||\n"
         "        (wgc_m != 0 && (wgc_y == NULL || wgc_w == NULL)))\n        return WG_ENULL;\n"
         "    wgc_open(&wgc_s, &wgc_first, wgc_room, %d);\n"
-        "    %s_begin();\n    if (setjmp(wgc_s.out) != 0) wgc_status = WG_ENOMEM;\n"
-        "    else wgc_status = %s_both(&wgc_s, wgc_n, wgc_x, wgc_m, wgc_y, wgc_w, wgc_g, wgc_from);\n"
+        "    %s_begin();\n    switch (setjmp(wgc_s.out)) {\n"
+        "    case 0: wgc_status = %s_both(&wgc_s, wgc_n, wgc_x, wgc_m, wgc_y, wgc_w, wgc_g, wgc_from); break;\n"
+        "    case 1: wgc_status = WG_ENOMEM; break;\n    default: wgc_status = WG_EARG;\n    }\n"
         "    %s_end();\n    wgc_close(&wgc_s);\n    return wgc_status;\n}\n",
         prototype(w), FIRST_WORDS, FIRST_WORDS, w->a->root->name, w->a->root->name,
         w->a->root->name);

@@ -8,11 +8,12 @@
 
 typedef struct writer {
     analysis *a;
-    version *v;       /* that is written; NULL: what is outside of functions */
-    const char *tape; /* the name of the tape */
+    version *v;          /* that is written; NULL: what is outside of functions */
+    const char *tape;    /* the name of the tape */
     const decl *rounded; /* the function of which it was said that float is not rounded to */
-    bool sorts;       /* qsort of variables was written */
-    bool generic;     /* for three types */
+    bool sorts;          /* qsort of variables was written */
+    bool generic;        /* for three types */
+    unsigned duals;      /* the text is over duals, of so many tangents; 0: over variables */
     bool bytes; /* sizes of numbers are those of variables: in what asks for memory of them */
     list typedefs;         /* decl: those of which there has to be one with variables */
     bool blocks;           /* regions become statements of their inputs */

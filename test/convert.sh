@@ -51,6 +51,8 @@ answers 'half an option' 2 '--function needs a value' -- --function
 answers 'half of --passive' 2 '--passive needs the name of a function' -- --passive
 answers 'half of --calls' 2 '--calls needs PARAMETER=FUNCTION' -- --calls f
 answers 'an option that is none' 2 '--frobnicate is no option' -- $simple -o "$dir/a.c" --frobnicate
+answers 'more directions than there are' 2 '--directions 17: a number of 0 to 16' -- $simple -o "$dir/a.c" --directions 17
+answers 'directions that are none' 2 '--directions few: a number of 0 to 16' -- $simple -o "$dir/a.c" --directions few
 answers '--help' 0 'usage: wengert-convert FILE.c .. --function NAME' -- --help
 answers 'a file that is not there' 1 "$dir/absent.c: error: cannot be read" -- "$dir/absent.c" --function f --with-respect-to x --of return -o "$dir/a.c"
 answers 'a folder that is not there' 1 "$dir/absent/a.c: error: cannot be written" -- $simple -o "$dir/absent/a.c"

@@ -119,6 +119,9 @@ void factorisations() {
     differentiate("HouseholderQR", a, 0, [&](const matrix &x) {
         return active(Eigen::HouseholderQR<matrix>(x).solve(one).sum());
     });
+    differentiate("ColPivHouseholderQR", a, 0, [&](const matrix &x) {
+        return active(Eigen::ColPivHouseholderQR<matrix>(x).solve(one).sum());
+    });
 }
 
 void spectra() {
@@ -131,6 +134,10 @@ void spectra() {
     differentiate("BDCSVD", some(n, 5), 300, [&](const matrix &x) {
         const Eigen::BDCSVD<matrix> s(x, Eigen::ComputeThinU | Eigen::ComputeThinV);
         return active(s.solve(vector::Constant(n, 1.0)).sum() + s.singularValues()(0));
+    });
+    differentiate("JacobiSVD", some(6, 4), 0, [](const matrix &x) {
+        const Eigen::JacobiSVD<matrix> s(x, Eigen::ComputeThinU | Eigen::ComputeThinV);
+        return active(s.solve(vector::Constant(6, 1.0)).sum() + s.singularValues()(0));
     });
     differentiate("Tridiagonalization", some(6, 6), 0, [](const matrix &x) {
         const Eigen::Tridiagonalization<matrix> t(x + x.transpose());

@@ -334,6 +334,133 @@ static void compiled_functions_are_functions(void **state) {
     hand_close(&h);
 }
 
+/* ---- for one point ---- */
+
+static wg_function *for_a_point(hand *h, const char *with, const char *where,
+                                wg_compiled *how) {
+    const wg_compile_options o = {with, NULL, where};
+    wg_function *out = NULL;
+    assert_int_equal(wg_function_compile_point(h->t, h->f, &o, &out, how), WG_OK);
+    assert_non_null(out);
+    return out;
+}
+
+/* Inputs and outputs of the call, at numbers in a row. */
+static void places(const wg_function *f, const double *x, double *y, const double **arg,
+                   double **res) {
+    for (size_t k = 0, at = 0; k < f->inputs; at += wgi_argument_size(&f->input[k++]))
+        arg[k] = x + at;
+    for (size_t k = 0, at = 0; k < f->outputs; at += wgi_argument_size(&f->output[k++]))
+        res[k] = y + at;
+}
+
+/* Without calls of <math.h> results have the bits of the interpreter. */
+static void code_for_one_point_gives_what_an_evaluation_gives(void **state) {
+    static double x[MOST], y[MOST], want[MOST];
+    const double *arg[16];
+    double *res[16];
+    (void)state;
+    for (size_t k = 0; k < 3; k++) {
+        hand h;
+        wg_compiled how;
+        hand_open(&h);
+        const uint32_t a = hand_input(&h, "a", 2, 1, 0), b = hand_input(&h, "b", 1, 1, 0);
+        uint32_t out[3] = {WGI_GRAPH2(&h.g, mul, a, b), 0, 0};
+        out[1] = WGI_GRAPH2(&h.g, div, WGI_GRAPH2(&h.g, sub, out[0], a + 1), b);
+        out[2] = WGI_GRAPH1(&h.g, sqrt, wgi_graph_number(&h.g, 2.5 + (double)k));
+        hand_output(&h, "y", 2, 1, 0, out);
+        hand_output(&h, "z", 1, 1, 0, out + 2);
+        hand_finish(&h);
+        wg_function *const g = for_a_point(&h, compiler, directory, &how);
+        if (!how.native) fail_msg("%s", how.why);
+        assert_string_equal(how.why, "");
+        assert_int_equal(how.cached, 0);
+        wg_point_call *const call = wg_function_point(g);
+        assert_non_null(call);
+        assert_null(wg_function_point(h.f));
+        places(h.f, x, y, arg, res);
+        for (size_t p = 0; p < POINTS; p++) {
+            draw_points(x, 3, 1, 0);
+            assert_int_equal(evaluate(h.f, 1, x, want, 1, NULL), WG_OK);
+            assert_int_equal(call(arg, res), 0);
+            for (size_t i = 0; i < 3; i++) assert_true(same_bits(y[i], want[i]));
+        }
+        /* inputs that are all 0, outputs that are not wanted */
+        x[0] = x[1] = 3, x[2] = 0;
+        assert_int_equal(evaluate(h.f, 1, x, want, 1, NULL), WG_OK);
+        arg[1] = NULL, res[1] = NULL, y[2] = -7;
+        assert_int_equal(call(arg, res), 0);
+        assert_true(same_bits(y[0], want[0]) && same_bits(y[1], want[1]) && y[2] == -7);
+        /* what was compiled is found again, and many points are evaluated as before */
+        compare(h.f, g, 33, 1, 1);
+        wg_function *const again = for_a_point(&h, compiler, directory, &how);
+        assert_int_equal(how.native && how.cached, 1);
+        wg_function_free(g);
+        res[1] = y + 2;
+        assert_int_equal(wg_function_point(again)(arg, res), 0);
+        assert_true(same_bits(y[2], want[2]));
+        wg_function_free(again);
+        hand_close(&h);
+    }
+}
+
+static void code_for_one_point_names_the_comparison_that_differs(void **state) {
+    const double *arg[16];
+    double x[2] = {1, 2}, y[1], *res[16];
+    hand h;
+    wg_compiled how;
+    (void)state;
+    hand_open(&h);
+    const uint32_t a = hand_input(&h, "a", 2, 1, 0);
+    const uint32_t out = WGI_GRAPH2(&h.g, mul, a, a + 1);
+    wgi_graph_guard_add(&h.g, a, a + 1, 0, 1);
+    wgi_graph_guard_add(&h.g, a, wgi_graph_number(&h.g, 5), 0, 1);
+    hand_output(&h, "y", 1, 1, 0, &out);
+    hand_finish(&h);
+    wg_function *const g = for_a_point(&h, compiler, directory, &how);
+    if (!how.native) fail_msg("%s", how.why);
+    places(h.f, x, y, arg, res);
+    assert_int_equal(wg_function_point(g)(arg, res), 0);
+    x[0] = 3;
+    assert_int_equal(wg_function_point(g)(arg, res), 1);
+    x[0] = 6, x[1] = 7;
+    assert_int_equal(wg_function_point(g)(arg, res), 2);
+    wg_function_free(g);
+    hand_close(&h);
+}
+
+static void without_code_for_one_point_the_reason_is_said(void **state) {
+    hand h;
+    wg_compiled how;
+    (void)state;
+    open_small(&h, 6.75);
+    wg_function *g = for_a_point(&h, "wengert-no-such-compiler", directory, &how);
+    assert_int_equal(how.native, 0);
+    assert_non_null(strstr(how.why, "no compiler"));
+    assert_null(wg_function_point(g));
+    compare(h.f, g, 9, 1, 1);
+    wg_function_free(g);
+    assert_null(wg_function_point(NULL));
+    assert_int_equal(wg_function_compile_point(NULL, h.f, NULL, &g, NULL), WG_ENULL);
+    assert_null(g);
+    assert_int_equal(wg_function_compile_point(h.t, NULL, NULL, &g, NULL), WG_ENULL);
+    assert_null(g);
+    assert_int_equal(wg_function_compile_point(h.t, h.f, NULL, NULL, NULL), WG_ENULL);
+    hand_close(&h);
+    /* an operation whose text is a function of the program */
+    hand_open(&h);
+    const uint32_t x = hand_input(&h, "x", 1, 1, 0);
+    const uint32_t y = hand_partial(&h, &wgi_user_looked_up, WGI_NODE_OP, 0, &x);
+    hand_output(&h, "y", 1, 1, 0, &y);
+    hand_finish(&h);
+    g = for_a_point(&h, compiler, directory, &how);
+    assert_int_equal(how.native, 0);
+    assert_non_null(strstr(how.why, "looked_up"));
+    assert_int_equal(wg_tape_status(h.t), WG_OK);
+    wg_function_free(g);
+    hand_close(&h);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(rows_and_partials_have_the_bits_of_the_interpreter),
@@ -348,6 +475,9 @@ int main(void) {
         cmocka_unit_test(operations_of_the_user_are_compiled_or_interpreted),
         cmocka_unit_test(long_arrays_take_little_of_stack_and_compiler),
         cmocka_unit_test(compiled_functions_are_functions),
+        cmocka_unit_test(code_for_one_point_gives_what_an_evaluation_gives),
+        cmocka_unit_test(code_for_one_point_names_the_comparison_that_differs),
+        cmocka_unit_test(without_code_for_one_point_the_reason_is_said),
     };
     return cmocka_run_group_tests(tests, open_directory, close_directory);
 }

@@ -57,6 +57,15 @@ static void compiling_answers(void **state) {
     STATUS(WG_OK, wg_function_compile, tape, plain, &defaults, &made, &compiled);
     assert_true(made != NULL && !compiled.native && compiled.why[0] != 0);
     wg_function_free(made);
+    STATUS(WG_ENULL, wg_function_compile_point, NULL, plain, NULL, &made, &compiled);
+    assert_null(made);
+    DRIVEN(wg_function_compile_point, tape, plain, NULL, NULL, &compiled);
+    made = poison();
+    DRIVEN(wg_function_compile_point, tape, NULL, NULL, &made, &compiled);
+    assert_null(made);
+    HAPPENS(wg_function_point, NULL);
+    assert_null(wg_function_point(NULL));
+    assert_null(wg_function_point(plain));
     wg_function_free(plain);
 }
 
@@ -144,7 +153,7 @@ static void set_results(void) {
         set_results();                                                                         \
         STATUS(expected, f, __VA_ARGS__);                                                      \
         assert_int_equal(wg_tape_status(tape), expected);                                      \
-        assert_says(#f);                                                                    \
+        assert_says(#f);                                                                       \
         assert_int_equal(wg_tape_rewind(tape, before), WG_OK);                                 \
         assert_int_equal(wg_tape_status(tape), WG_OK);                                         \
     } while (0)

@@ -34,6 +34,12 @@ static int mixes_as_it_should(void) {
            _Generic(wg_sin(1), double : 1, default : 0) &&
            _Generic(wg_let(NULL, 3), wg_dual : 1, default : 0);
 }
+/* The derivative by the first of two is infinite. */
+static wg_dual infinite_dual(void) {
+    const wg_dual x[2] = {wg_dual_input(0, 0), wg_dual_input(1, 1)};
+    const double partial[2] = {INFINITY, 3};
+    return wg_let_given(NULL, 7, 2, x, partial);
+}
 static wg_dual literal_dual(double exponent) {
     return wg_let(NULL, WG_CALL2(counted, wg_dual_input(-2, 0), exponent));
 }
@@ -121,6 +127,18 @@ static void exact_arithmetic_has_the_same_derivative_bits_both_ways(void **state
     (void)state;
     three_agree(exact_real, exact_double, exact_dual, point, 0, gradient);
     for (size_t i = 0; i < KERNEL_INPUTS; i++) assert_true(gradient[i] != 0);
+}
+
+static void given_derivatives_are_those_of_every_type(void **state) {
+    static const double points[][KERNEL_INPUTS] = {{1, 2, 3, 4}, {0, -1, 0.5, 8}};
+    double gradient[KERNEL_INPUTS];
+    (void)state;
+    for (size_t i = 0; i < sizeof points / sizeof *points; i++)
+        three_agree(given_real, given_double, given_dual, points[i], 0, gradient);
+    if (WIDTH < 2) return;
+    const wg_dual y = infinite_dual(); /* infinite times 0 is 0 */
+    assert_true(wg_dual_value(y) == 7 && isinf(wg_dual_tangent(y, 0)) &&
+                wg_dual_tangent(y, 1) == 3);
 }
 
 static void comparisons_steer_every_type_alike(void **state) {
@@ -319,6 +337,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_kernel_compiled_as_three_types_agrees),
         cmocka_unit_test(exact_arithmetic_has_the_same_derivative_bits_both_ways),
+        cmocka_unit_test(given_derivatives_are_those_of_every_type),
         cmocka_unit_test(comparisons_steer_every_type_alike),
         cmocka_unit_test(inputs_made_by_a_kernel_are_constants_without_a_tape),
         cmocka_unit_test(operations_of_the_user_work_in_every_type),

@@ -228,6 +228,35 @@ static void the_first_segment_that_failed_fails_the_tape(void **state) {
     wg_tape_free(other);
 }
 
+/* A segment of a loop on a forward tape reads what the tape of the loop has, and seeds nothing. */
+static void a_segment_reads_tangents_of_its_tape(void **state) {
+    (void)state;
+    const double m[4] = {1, 2, 3, 4}, seeds[4] = {5, 6, 7, 8};
+    double out[4] = {0, 0, 0, 0};
+    wg_tape *const t = wg_tape_new(NULL);
+    assert_ok(t, wg_tape_forward(t, 2));
+    const wg_mat a = wg_mat_input(t, 2, 2, m, 2);
+    assert_ok(t, wg_mat_tangent_seed(t, a, 1, seeds, 2));
+    wg_parallel *const p = segments_of(t, K, NULL);
+    assert_ok(t, wg_parallel_begin(p, t));
+    for (size_t k = 0; k < K; k++) {
+        wg_tape *const s = wg_parallel_tape(p, k);
+        assert_int_equal(wg_mat_tangent(s, a, 1, out, 2), WG_OK);
+        assert_memory_equal(out, seeds, sizeof out);
+        const wg_real y = wg_let(s, wg_mul(3, wg_mat_at(a, 1, 1)));
+        const wg_mat own = {.value = &y.value, .at = y.at, .rows = 1, .cols = 1};
+        assert_int_equal(wg_mat_tangent(s, own, 1, out, 1), WG_OK);
+        assert_true(out[0] == 24 && wg_tangent(s, y, 1) == 24);
+        assert_int_equal(wg_mat_tangent_seed(s, a, 1, seeds, 2), WG_EMODE);
+        assert_int_equal(wg_mat_adjoint_seed(s, a, seeds, 2), WG_EMODE);
+        assert_int_equal(wg_mat_reverse(s, a, NULL, 2), WG_EMODE);
+        assert_int_equal(wg_mat_adjoint(s, a, out, 2), WG_ESEED);
+    }
+    assert_ok(t, wg_parallel_join(p));
+    wg_parallel_free(p);
+    wg_tape_free(t);
+}
+
 static void a_segment_only_records(void **state) {
     (void)state;
     double one = 1;
@@ -529,6 +558,7 @@ int main(void) {
         cmocka_unit_test(a_variable_that_is_not_adopted_is_found),
         cmocka_unit_test(what_is_no_variable_of_the_loop_is_not_adopted),
         cmocka_unit_test(the_first_segment_that_failed_fails_the_tape),
+        cmocka_unit_test(a_segment_reads_tangents_of_its_tape),
         cmocka_unit_test(a_segment_only_records),
         cmocka_unit_test(the_tape_is_closed_while_a_loop_is_open),
         cmocka_unit_test(a_segment_that_is_left_paused_is_found),

@@ -223,6 +223,65 @@ static void adjoints_of_a_users_operation_are_looked_at(void **state) {
     wg_tape_free(another);
 }
 
+/* The factor of a log-determinant becomes the inverse in a sweep: neither a second sweep, nor a product, nor
+ * a replay at another point sees a difference. Matrices of both kinds, small and large, as they are and
+ * as transposed views, alone and in a batch. */
+static wg_status log_determinants(wg_tape *t, size_t n, const wg_real *x, size_t m, wg_real *y,
+                                  void *data) {
+    const size_t order = *(const size_t *)data;
+    const wg_mat a = wg_mat_gather(t, order, order, x), v = wg_mat_transpose(a);
+    const wg_mat s = wg_gemm(t, 'N', 'T', 1, a, a, 1, wg_mat_identity(t, order));
+    const wg_mat both[2] = {a, s};
+    const wg_mat of_both = wg_logabsdet_batch(t, 2, wg_concat_cols(t, 2, both), NULL),
+                 spd = wg_logdet_spd_batch(t, 1, wg_mat_transpose(s));
+    (void)n, (void)m;
+    const wg_real sum =
+        wg_let(t, wg_add(wg_add(wg_mul(2, wg_logabsdet(t, v, NULL)), wg_logdet_spd(t, s)),
+                         wg_add(wg_mat_sum(t, of_both), wg_mat_at(spd, 0, 0))));
+    y[0] = wg_let(t, wg_mul(sum, wg_add(sum, wg_logabsdet(t, a, NULL))));
+    return wg_tape_status(t);
+}
+
+static void log_determinants_are_differentiated_again(void **state) {
+    (void)state;
+    static const size_t orders[] = {1, 3, 18, 40};
+    enum { MOST = 40 * 40 };
+    static double at[2][MOST], v[MOST], g[2][MOST], h[2][MOST];
+    static wg_real x[MOST];
+    wg_tape *const fresh = wg_tape_new(&(wg_options){.flags = WG_KEEP_CODE});
+    assert_non_null(fresh);
+    for (size_t o = 0; o < sizeof orders / sizeof *orders; o++) {
+        const size_t order = orders[o], n = order * order;
+        for (int k = 0; k < 2; k++)
+            for (size_t i = 0; i < n; i++)
+                at[k][i] = walk_number(&written_out_seed) +
+                           (i % (order + 1) == 0 ? (double)order + k : 0);
+        for (size_t i = 0; i < n; i++) v[i] = walk_number(&written_out_seed);
+        wg_tape *const t = written_out_tape;
+        wg_real y;
+        size_t data = order;
+        assert_int_equal(wg_inputs(t, n, at[0], x), WG_OK);
+        assert_int_equal(log_determinants(t, n, x, 1, &y, &data), WG_OK);
+        for (int k = 0; k < 2; k++) {
+            double value, again[2];
+            if (k) assert_int_equal(wg_tape_replay(t, n, x, at[1]), WG_OK);
+            for (int twice = 0; twice < 2; twice++) {
+                assert_int_equal(wg_reverse(t, y), WG_OK);
+                assert_int_equal(wg_adjoints(t, n, x, g[0]), WG_OK);
+                assert_int_equal(wg_tape_hvp(t, y, n, x, v, h[0]), WG_OK);
+                again[twice] = h[0][n / 2] + g[0][n / 2];
+            }
+            assert_true(again[0] == again[1]);
+            assert_int_equal(
+                wg_hvp(fresh, log_determinants, &data, n, at[k], v, &value, g[1], h[1]), WG_OK);
+            assert_memory_equal(g[0], g[1], n * sizeof(double));
+            assert_memory_equal(h[0], h[1], n * sizeof(double));
+        }
+        wg_tape_reset(t);
+    }
+    wg_tape_free(fresh);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(operations_have_the_second_derivatives_of_what_they_expand_to),
@@ -230,6 +289,7 @@ int main(void) {
         cmocka_unit_test(elements_of_results_may_be_inputs),
         cmocka_unit_test(infinities_are_not_multiplied_by_nothing),
         cmocka_unit_test(adjoints_of_a_users_operation_are_looked_at),
+        cmocka_unit_test(log_determinants_are_differentiated_again),
     };
     return cmocka_run_group_tests(tests, written_out_open, written_out_close);
 }

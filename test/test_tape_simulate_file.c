@@ -286,6 +286,70 @@ static void damaged_files_give_the_same_bits_or_are_refused(void **state) {
     assert_true(refused > 0 && refused < 30);
 }
 
+/* The words of a place in the file, as ode_file.c has them, and the hash behind all. */
+enum {
+    PLACE_BYTES = 1,
+    PLACE_USED = 5,
+    PLACE_STRIDE,
+    PLACE_STEPS,
+    PLACE_HELD,
+    PLACE_LEFT,
+    WORDS = 16
+};
+static void forge(int f, off_t from, int word, uint64_t value) {
+    static uint64_t place[1 << 16];
+    uint64_t hash = UINT64_C(0xcbf29ce484222325);
+    assert_int_equal(pread(f, place, WORDS * 8, from), WORDS * 8);
+    const size_t words = place[PLACE_BYTES] / 8;
+    if (words < WORDS || words > sizeof place / 8) return; /* nothing was written here */
+    assert_int_equal(pread(f, place, words * 8, from), (ssize_t)(words * 8));
+    place[word] = value;
+    for (size_t i = 0; i + 1 < words; i++) {
+        hash = (hash ^ place[i]) * 0x100000001b3u;
+        hash ^= hash >> 29;
+    }
+    place[words - 1] = hash;
+    assert_int_equal(pwrite(f, place, words * 8, from), (ssize_t)(words * 8));
+}
+
+/* With a check that fits, too, nothing is read out of bounds: what is beyond sense is begun anew, or
+ * refused. */
+static void forged_files_give_the_same_bits_or_are_refused(void **state) {
+    static const struct {
+        int word;
+        uint64_t value;
+        int refused; /* 0: taken for nothing */
+    } forged[] = {{PLACE_USED, 0, 0},
+                  {PLACE_USED, UINT64_MAX, 0},
+                  {PLACE_STRIDE, 0, 0},
+                  {PLACE_LEFT, UINT64_MAX, 0},
+                  {WORDS + 4, TIMES - 1, 1} /* which of the times is next */};
+    const result want = uninterrupted(0);
+    const wg_ode_options o = with_file(0);
+    wg_ode_report report;
+    result r;
+    (void)state;
+    expect_ok(solve(&ways[0], 0.1, &r, &report));
+    for (size_t back = 0; back < 2; back++)
+        for (size_t i = 0; i < sizeof forged / sizeof *forged; i++) {
+            const size_t calls = report.steps / 2 + back * report.steps;
+            assert_int_equal(stopped(calls, &o, &r, NULL), WG_ESTOPPED);
+            const int f = open(path, O_RDWR);
+            const off_t size = lseek(f, 0, SEEK_END), half = (size - 4096) / 2;
+            for (off_t k = 0; k < 2; k++)
+                forge(f, 4096 + k * half, forged[i].word, forged[i].value);
+            (void)close(f);
+            if (forged[i].refused) {
+                expect(solve(&o, 0.1, &r, NULL), WG_EARG, "not what was written");
+                (void)unlink(path);
+                continue;
+            }
+            expect_ok(solve(&o, 0.1, &r, NULL));
+            assert_same(&r, &want);
+            assert_false(is_there());
+        }
+}
+
 static void files_of_something_else_are_left_alone(void **state) {
     static const char text[] = "The only copy of a thesis.";
     char read_back[64] = "";
@@ -370,6 +434,7 @@ int main(void) {
         cmocka_unit_test(runs_that_took_too_many_steps_go_on),
         cmocka_unit_test(files_are_gone_where_nothing_is_swept),
         cmocka_unit_test(damaged_files_give_the_same_bits_or_are_refused),
+        cmocka_unit_test(forged_files_give_the_same_bits_or_are_refused),
         cmocka_unit_test(files_of_something_else_are_left_alone),
         cmocka_unit_test(what_the_system_refuses_is_a_status),
     };

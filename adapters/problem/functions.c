@@ -9,6 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Operations up to which functions are compiled for one point. */
+enum { MOST_OPERATIONS = 4000 };
+
 size_t wgi_problem_first(const wg_problem *p, size_t group) {
     size_t first = 0;
     for (size_t k = 0; k < group; k++) first += p->group[k];
@@ -124,7 +127,6 @@ static int in_lanes(wgi_kind kind) {
 }
 
 static void forget(wgi_derived *d) {
-    wgi_point_free(&d->point);
     wg_function_free(d->function);
     free(d->work);
     memset(d, 0, sizeof *d);
@@ -134,24 +136,33 @@ void wgi_problem_forget(wg_problem *p) {
     for (size_t k = 0; k < WGI_KINDS; k++) forget(&p->derived[k]);
 }
 
+/* Replaces *f by the same function, compiled: for one point, unless it is evaluated in lanes or so large that
+ * a compiler takes more than a second for it. */
+static wg_status compiled(wg_tape *t, wgi_kind kind, wg_function **f) {
+    wg_function_stats of;
+    wg_function *native = NULL;
+    wg_status s = wg_function_statistics(*f, &of);
+    if (s != WG_OK) return s;
+    const int large = of.once + of.each + of.after > MOST_OPERATIONS;
+    s = in_lanes(kind) || large ? wg_function_compile(t, *f, NULL, &native, NULL)
+                                : wg_function_compile_point(t, *f, NULL, &native, NULL);
+    if (s != WG_OK) return s;
+    wg_function_free(*f);
+    *f = native;
+    return WG_OK;
+}
+
 wg_status wgi_problem_derive(wg_problem *p, wgi_kind kind) {
     wgi_derived *const d = &p->derived[kind];
-    wg_function *f = NULL, *native = NULL;
+    wg_function *f = NULL;
     if (d->function != NULL) return WG_OK;
     wg_status s = made(p->tape, p->function, kind, &f);
-    wgi_point point = {NULL, NULL};
-    if (s == WG_OK && p->flags & WG_COMPILE && !in_lanes(kind))
-        wgi_point_compile(p->tape, f, &point);
-    if (s == WG_OK && p->flags & WG_COMPILE && point.call == NULL) {
-        s = wg_function_compile(p->tape, f, NULL, &native, NULL);
-        wg_function_free(f);
-        f = native;
-    }
+    if (s == WG_OK && p->flags & WG_COMPILE) s = compiled(p->tape, kind, &f);
     if (s != WG_OK) {
         wg_function_free(f);
         return wgi_problem_fail(p, s);
     }
-    d->function = f, d->point = point;
+    d->function = f, d->point = wg_function_point(f);
     d->asked.lanes = SIZE_MAX; /* nothing yet */
     const size_t work = (wg_function_work(f, NULL) + 63) / 64 * 64;
     d->work = aligned_alloc(64, work + 64);
@@ -243,8 +254,8 @@ wg_status wgi_problem_ask(wg_problem *p, const wgi_question *q) {
         put_together(p, q, &d->at);
         d->asked = *q;
     }
-    if (d->point.call != NULL) {
-        const int said = d->point.call(d->at.x, d->at.y);
+    if (d->point != NULL) {
+        const int said = d->point(d->at.x, d->at.y);
         s = said == 0 ? WG_OK : WG_EGUARD;
         guard.guard = (size_t)(said - 1);
     } else s = evaluated(d, q, &d->at, &guard);

@@ -46,18 +46,11 @@ typedef struct wgi_places {
     size_t apart;
 } wgi_places;
 
-/* Compiled code for one point: what wg_function_emit calls WG_EMIT_POINT. */
-typedef int wgi_point_call(const double *const *arg, double *const *res);
-typedef struct wgi_point {
-    wgi_point_call *call; /* NULL: there is none */
-    void *library;
-} wgi_point;
-
 typedef struct wgi_derived {
     wg_function *function; /* NULL: not made yet */
     void *work;
-    wgi_point point;    /* where problems are compiled */
-    wgi_question asked; /* last, and where that stands */
+    wg_point_call *point; /* where problems are compiled, or NULL */
+    wgi_question asked;   /* last, and where that stands */
     wgi_places at;
 } wgi_derived;
 
@@ -129,9 +122,6 @@ void wgi_problem_forget(wg_problem *p); /* frees what was derived */
 /* The function of that kind, made if it is not there. */
 wg_status wgi_problem_derive(wg_problem *p, wgi_kind kind);
 
-/* Compiles a function for one point; without a compiler, or for large ones, there is no call. t: as workspace. */
-void wgi_point_compile(wg_tape *t, const wg_function *f, wgi_point *out);
-void wgi_point_free(wgi_point *p);
 /* Notes the inputs and outputs of the function. */
 void wgi_problem_measure(wg_problem *p);
 

@@ -136,6 +136,21 @@ WG_API WG_MUST_CHECK wg_status wg_function_compile(wg_tape *t, const wg_function
                                                    const wg_compile_options *options,
                                                    wg_function **out, wg_compiled *compiled);
 
+/* wg_function_compile_point - the same function, with code for one point at a time, by the
+ *                             convention of WG_EMIT_POINT; wg_function_evaluate is as before.
+ * wg_function_point         - that code. It lives as long as the function, and any number of threads
+ *                             may call it. NULL: there is none, or f is NULL.
+ * Use:     for who asks at one point at a time, as solvers do: it costs the arithmetic and a call.
+ * Bits:    as of wg_function_emit.
+ * Files, Without, Cost, Errors: as above. There is no such code, too, of what wg_function_emit
+ *          refuses without options.blas. */
+typedef int wg_point_call(const double *const *arg, double *const *res);
+WG_API WG_MUST_CHECK wg_status wg_function_compile_point(wg_tape *t, const wg_function *f,
+                                                         const wg_compile_options *options,
+                                                         wg_function **out,
+                                                         wg_compiled *compiled);
+WG_API wg_point_call *wg_function_point(const wg_function *f);
+
 /* wg_callable_compile - the same callable, whose function, adjoint and tangent are compiled:
  *                       wg_call, wg_map and wg_scan are used as before. As above;
  *                       compiled.native: all of the three that do something at each point are

@@ -408,6 +408,76 @@ WGI_LOOP double wgi_double_lookup(double index, size_t n, const double *x) {
     return k < n ? x[k] : NAN;
 }
 
+/* ---- variables whose derivatives are given (given.h) ---------------------------------------- */
+
+WGI_FUNCTION double wgi_double_given(double v, size_t n, const double *x, const double *p) {
+    (void)n, (void)x, (void)p;
+    return v;
+}
+
+typedef struct wgi_double_terms {
+    double none;
+} wgi_double_terms;
+WGI_FUNCTION wgi_double_terms wgi_double_terms_open(void) {
+    wgi_double_terms s;
+    s.none = 0;
+    return s;
+}
+WGI_FUNCTION void wgi_double_terms_add(wgi_double_terms *s, double x, double p) {
+    (void)s, (void)x, (void)p;
+}
+WGI_FUNCTION double wgi_double_terms_close(wgi_double_terms *s, double v) {
+    (void)s;
+    return v;
+}
+
+/* Loops of a length that is known when it is compiled go, so that no operand stands in memory. */
+WGI_FUNCTION wg_dual wgi_dual_given(double v, size_t n, const wg_dual *x, const double *p) {
+    const wgi_pack zero = {0};
+    if (n == 0) return wg_dual_constant(v);
+    wg_dual u;
+    u.value = v;
+#define WGI_STEP(t, first) u.t = p[0] * x[0].t;
+    WGI_DUAL_EACH(WGI_STEP)
+#undef WGI_STEP
+#pragma GCC unroll 24
+    for (size_t i = 1; i < n; i++) {
+#define WGI_STEP(t, first) u.t += p[i] * x[i].t;
+        WGI_DUAL_EACH(WGI_STEP)
+#undef WGI_STEP
+    }
+    const wgi_pack sum = WGI_FOLD(u);
+    if (WGI_UNLIKELY(WGI_PACK_NAN(sum))) {
+#define WGI_STEP(t, first) u.t = WGI_PACK_PRODUCT(p[0], x[0].t, zero);
+        WGI_DUAL_EACH(WGI_STEP)
+#undef WGI_STEP
+#pragma GCC unroll 24
+        for (size_t i = 1; i < n; i++) {
+#define WGI_STEP(t, first) u.t += WGI_PACK_PRODUCT(p[i], x[i].t, zero);
+            WGI_DUAL_EACH(WGI_STEP)
+#undef WGI_STEP
+        }
+    }
+    return u;
+}
+
+typedef struct wgi_dual_terms {
+    wg_dual sum;
+} wgi_dual_terms;
+WGI_FUNCTION wgi_dual_terms wgi_dual_terms_open(void) {
+    wgi_dual_terms s;
+    s.sum = wg_dual_constant(0);
+    return s;
+}
+WGI_FUNCTION void wgi_dual_terms_add(wgi_dual_terms *s, wg_dual x, double p) {
+    s->sum = wgi_dual_chain2(0, WGI_PLUS, 1, s->sum, WGI_TIMES, p, x);
+}
+WGI_FUNCTION wg_dual wgi_dual_terms_close(const wgi_dual_terms *s, double v) {
+    wg_dual u = s->sum;
+    u.value = v;
+    return u;
+}
+
 /* ---- array operations over duals -------------------------------------------------------- */
 
 WGI_LOOP wg_status wgi_dual_inputs(size_t n, const double *a, wg_dual *x) {

@@ -23,6 +23,21 @@
 #pragma push_macro("wg_inputs")
 #undef wg_inputs
 #define wg_inputs(t, n, a, x) ((void)(t), wgi_dual_inputs(n, a, x))
+#pragma push_macro("wg_let_given")
+#undef wg_let_given
+#define wg_let_given(t, v, n, x, p) ((void)(t), wgi_dual_given(v, n, x, p))
+#pragma push_macro("wg_terms")
+#undef wg_terms
+#define wg_terms wgi_dual_terms
+#pragma push_macro("wg_terms_open")
+#undef wg_terms_open
+#define wg_terms_open(t) ((void)(t), wgi_dual_terms_open())
+#pragma push_macro("wg_terms_add")
+#undef wg_terms_add
+#define wg_terms_add(s, x, p) wgi_dual_terms_add(s, x, p)
+#pragma push_macro("wg_terms_close")
+#undef wg_terms_close
+#define wg_terms_close(s, v) wgi_dual_terms_close(s, v)
 #pragma push_macro("wg_label")
 #undef wg_label
 #define wg_label(t, x, text) ((void)(t), (void)(x), (void)(text), WG_OK)

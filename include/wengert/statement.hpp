@@ -269,24 +269,26 @@ using if_own = typename std::enable_if<None == 0 && one_is_own<X...>::value &&
 /* ---- the tape of this thread ------------------------------------------------------------- */
 
 /* That of the innermost wg::scope; one without room where there is none, and another one in a scope of
- * plain numbers. */
+ * plain numbers: on both, of constants comes a constant. */
 template <class Unused> struct thread {
     static __thread wg_tape *tape;
-    static const wg_tape numbers;
+    static const wg_tape outside, numbers;
 };
+template <class Unused> const wg_tape thread<Unused>::outside = {nullptr, nullptr, 0, 1};
+template <class Unused> const wg_tape thread<Unused>::numbers = {nullptr, nullptr, 0, 1};
 template <class Unused>
-__thread wg_tape *thread<Unused>::tape = const_cast<wg_tape *>(&wgi_no_tape);
-template <class Unused> const wg_tape thread<Unused>::numbers = wg_tape();
+__thread wg_tape *thread<Unused>::tape = const_cast<wg_tape *>(&thread<Unused>::outside);
 WGI_FUNCTION wg_tape *tape_here() { return thread<void>::tape; }
+WGI_FUNCTION bool is_outside() { return tape_here() == &thread<void>::outside; }
 WGI_FUNCTION bool has_tape() {
-    return tape_here() != &wgi_no_tape && tape_here() != &thread<void>::numbers;
+    return !is_outside() && tape_here() != &thread<void>::numbers;
 }
 
 /* What has been computed of these operands where there is no tape: a number, or outside of every scope, of
  * variables, one with a handle that no tape takes, so that no derivative is lost in silence. */
 WGI_FUNCTION wg_real untaped(double value, uint64_t operands) {
     wg_real x = wg_constant(value);
-    if (operands != 0 && tape_here() == &wgi_no_tape) x.at.slot = WGI_OUTSIDE;
+    if (operands != 0 && is_outside()) x.at.slot = WGI_OUTSIDE;
     return x;
 }
 
@@ -413,8 +415,7 @@ WGI_FUNCTION wg_real let(wg_tape *t, const expression<N, L, B> &e, bool here, co
     if (!Small && WGI_NEARLY_ALWAYS(ready(t, e.at, e.products)))
         return append(t, e.value, e.at);
     /* all of them constants; of tapes in other modes the slow path knows what that means */
-    if (either(e.at, indices<N>()) == 0 && (t->top < t->limit || t->top < t->kept_limit))
-        return wg_constant(e.value);
+    if (either(e.at, indices<N>()) == 0 && t->numbers != 0) return wg_constant(e.value);
     if (here && !has_tape()) return untaped(e.value, either(e.at, indices<N>()));
     const wgi_site site = {e.code, WGI_CODE_HEAD(line, 0, e.bits, N, L), file};
     double number[WGI_MAX_NUMBERS];

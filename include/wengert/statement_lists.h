@@ -233,6 +233,7 @@ WGI_LIST wg_real wgi_append_r(wg_tape *t, double value, const wg_handle *s) {
     return (wg_real){value, *s};
 }
 WGI_LIST int wgi_ready_1(const wg_tape *t, const wgi_record *limit, const wgi_s1 *s, int products) {
+    if (!WGI_NEARLY_ALWAYS(s->h[0] != 0)) return 0;
     const uint64_t k = (uint64_t)t->stamp << 32;
     return (t->top < limit) & (((s->h[0] ^ k)) >> 32 == 0) &
         (!products | !(__builtin_isunordered(s->p[0], s->p[0])));
@@ -249,6 +250,7 @@ WGI_LIST wg_real wgi_append_1(wg_tape *t, double value, const wgi_s1 *s) {
     return wgi_result(t, value, out);
 }
 WGI_LIST int wgi_ready_2(const wg_tape *t, const wgi_record *limit, const wgi_s2 *s, int products) {
+    if (!WGI_NEARLY_ALWAYS(s->h[0] != 0)) return 0;
     const uint64_t k = (uint64_t)t->stamp << 32;
     return (t->top < limit) & (((s->h[0] ^ k) | (s->h[1] ^ k)) >> 32 == 0) &
         (!products | !(__builtin_isunordered(s->p[0], s->p[1])));
@@ -265,6 +267,7 @@ WGI_LIST wg_real wgi_append_2(wg_tape *t, double value, const wgi_s2 *s) {
     return wgi_result(t, value, out);
 }
 WGI_LIST int wgi_ready_3(const wg_tape *t, const wgi_record *limit, const wgi_s3 *s, int products) {
+    if (!WGI_NEARLY_ALWAYS(s->h[0] != 0)) return 0;
     const uint64_t k = (uint64_t)t->stamp << 32;
     return (t->top < limit) & (((s->h[0] ^ k) | (s->h[1] ^ k) | (s->h[0] ^ s->h[2])) >> 32 == 0) &
         (!products | !(__builtin_isunordered(s->p[0], s->p[1]) | __builtin_isunordered(s->p[2], s->p[2])));
@@ -282,6 +285,7 @@ WGI_LIST wg_real wgi_append_3(wg_tape *t, double value, const wgi_s3 *s) {
     return wgi_result(t, value, out);
 }
 WGI_LIST int wgi_ready_4(const wg_tape *t, const wgi_record *limit, const wgi_s4 *s, int products) {
+    if (!WGI_NEARLY_ALWAYS(s->h[0] != 0)) return 0;
     const uint64_t k = (uint64_t)t->stamp << 32;
     return (t->top < limit) & (((s->h[0] ^ k) | (s->h[1] ^ k) | (s->h[0] ^ s->h[2]) | (s->h[1] ^ s->h[3])) >> 32 == 0) &
         (!products | !(__builtin_isunordered(s->p[0], s->p[1]) | __builtin_isunordered(s->p[2], s->p[3])));
@@ -304,6 +308,7 @@ WGI_LIST wg_real wgi_append_4(wg_tape *t, double value, const wgi_s4 *s) {
     return wgi_result(t, value, out);
 }
 WGI_LIST int wgi_ready_5(const wg_tape *t, const wgi_record *limit, const wgi_s5 *s, int products) {
+    if (!WGI_NEARLY_ALWAYS(s->h[0] != 0)) return 0;
     const uint64_t k = (uint64_t)t->stamp << 32;
     return (t->top < limit) & (((s->h[0] ^ k) | (s->h[1] ^ k) | (s->h[0] ^ s->h[2]) | (s->h[1] ^ s->h[3]) | (s->h[0] ^ s->h[4])) >> 32 == 0) &
         (!products | !(__builtin_isunordered(s->p[0], s->p[1]) | __builtin_isunordered(s->p[2], s->p[3]) | __builtin_isunordered(s->p[4], s->p[4])));
@@ -329,6 +334,7 @@ WGI_LIST wg_real wgi_append_5(wg_tape *t, double value, const wgi_s5 *s) {
     return wgi_result(t, value, out);
 }
 WGI_LIST int wgi_ready_6(const wg_tape *t, const wgi_record *limit, const wgi_s6 *s, int products) {
+    if (!WGI_NEARLY_ALWAYS(s->h[0] != 0)) return 0;
     const uint64_t k = (uint64_t)t->stamp << 32;
     return (t->top < limit) & (((s->h[0] ^ k) | (s->h[1] ^ k) | (s->h[0] ^ s->h[2]) | (s->h[1] ^ s->h[3]) | (s->h[0] ^ s->h[4]) | (s->h[1] ^ s->h[5])) >> 32 == 0) &
         (!products | !(__builtin_isunordered(s->p[0], s->p[1]) | __builtin_isunordered(s->p[2], s->p[3]) | __builtin_isunordered(s->p[4], s->p[5])));
@@ -353,6 +359,7 @@ WGI_LIST wg_real wgi_append_6(wg_tape *t, double value, const wgi_s6 *s) {
     return wgi_result(t, value, out);
 }
 WGI_LIST int wgi_ready_7(const wg_tape *t, const wgi_record *limit, const wgi_s7 *s, int products) {
+    if (!WGI_NEARLY_ALWAYS(s->h[0] != 0)) return 0;
     const uint64_t k = (uint64_t)t->stamp << 32;
     return (t->top < limit) & (((s->h[0] ^ k) | (s->h[1] ^ k) | (s->h[0] ^ s->h[2]) | (s->h[1] ^ s->h[3]) | (s->h[0] ^ s->h[4]) | (s->h[1] ^ s->h[5]) | (s->h[0] ^ s->h[6])) >> 32 == 0) &
         (!products | !(__builtin_isunordered(s->p[0], s->p[1]) | __builtin_isunordered(s->p[2], s->p[3]) | __builtin_isunordered(s->p[4], s->p[5]) | __builtin_isunordered(s->p[6], s->p[6])));
@@ -585,36 +592,28 @@ WGI_LIST int wgi_none_0(const wg_tape *t, const void *s) {
     return 0;
 }
 WGI_LIST int wgi_none_1(const wg_tape *t, const wgi_s1 *s) {
-    __asm__("" : "+r"(t));
-    return ((uintptr_t)t->top < ((uintptr_t)t->limit | (uintptr_t)t->kept_limit)) & ((s->h[0]) == 0);
+    return (s->h[0]) == 0 && t->numbers != 0;
 }
 WGI_LIST int wgi_none_2(const wg_tape *t, const wgi_s2 *s) {
-    __asm__("" : "+r"(t));
-    return ((uintptr_t)t->top < ((uintptr_t)t->limit | (uintptr_t)t->kept_limit)) & ((s->h[0] | s->h[1]) == 0);
+    return (s->h[0] | s->h[1]) == 0 && t->numbers != 0;
 }
 WGI_LIST int wgi_none_3(const wg_tape *t, const wgi_s3 *s) {
-    __asm__("" : "+r"(t));
-    return ((uintptr_t)t->top < ((uintptr_t)t->limit | (uintptr_t)t->kept_limit)) & ((s->h[0] | s->h[1] | s->h[2]) == 0);
+    return (s->h[0] | s->h[1] | s->h[2]) == 0 && t->numbers != 0;
 }
 WGI_LIST int wgi_none_4(const wg_tape *t, const wgi_s4 *s) {
-    __asm__("" : "+r"(t));
-    return ((uintptr_t)t->top < ((uintptr_t)t->limit | (uintptr_t)t->kept_limit)) & ((s->h[0] | s->h[1] | s->h[2] | s->h[3]) == 0);
+    return (s->h[0] | s->h[1] | s->h[2] | s->h[3]) == 0 && t->numbers != 0;
 }
 WGI_LIST int wgi_none_5(const wg_tape *t, const wgi_s5 *s) {
-    __asm__("" : "+r"(t));
-    return ((uintptr_t)t->top < ((uintptr_t)t->limit | (uintptr_t)t->kept_limit)) & ((s->h[0] | s->h[1] | s->h[2] | s->h[3] | s->h[4]) == 0);
+    return (s->h[0] | s->h[1] | s->h[2] | s->h[3] | s->h[4]) == 0 && t->numbers != 0;
 }
 WGI_LIST int wgi_none_6(const wg_tape *t, const wgi_s6 *s) {
-    __asm__("" : "+r"(t));
-    return ((uintptr_t)t->top < ((uintptr_t)t->limit | (uintptr_t)t->kept_limit)) & ((s->h[0] | s->h[1] | s->h[2] | s->h[3] | s->h[4] | s->h[5]) == 0);
+    return (s->h[0] | s->h[1] | s->h[2] | s->h[3] | s->h[4] | s->h[5]) == 0 && t->numbers != 0;
 }
 WGI_LIST int wgi_none_7(const wg_tape *t, const wgi_s7 *s) {
-    __asm__("" : "+r"(t));
-    return ((uintptr_t)t->top < ((uintptr_t)t->limit | (uintptr_t)t->kept_limit)) & ((s->h[0] | s->h[1] | s->h[2] | s->h[3] | s->h[4] | s->h[5] | s->h[6]) == 0);
+    return (s->h[0] | s->h[1] | s->h[2] | s->h[3] | s->h[4] | s->h[5] | s->h[6]) == 0 && t->numbers != 0;
 }
 WGI_LIST int wgi_none_8(const wg_tape *t, const wgi_s8 *s) {
-    __asm__("" : "+r"(t));
-    return ((uintptr_t)t->top < ((uintptr_t)t->limit | (uintptr_t)t->kept_limit)) & ((s->h[0] | s->h[1] | s->h[2] | s->h[3] | s->h[4] | s->h[5] | s->h[6] | s->h[7]) == 0);
+    return (s->h[0] | s->h[1] | s->h[2] | s->h[3] | s->h[4] | s->h[5] | s->h[6] | s->h[7]) == 0 && t->numbers != 0;
 }
 WGI_API wg_real wgi_let_r(wg_tape *t, double value, uint64_t h0,
     const wgi_site *site, const double *number, double p0, double x0);

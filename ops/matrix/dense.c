@@ -132,7 +132,7 @@ static void invert_lower(size_t n, double *l, size_t ld) {
 void wgi_cholesky_inverse(size_t n, const double *l, double *s) {
     const int order = wgi_int(n);
     if (n == 0) return;
-    wgi_copy_lower(n, l, n, s, n);
+    if (s != l) wgi_copy_lower(n, l, n, s, n);
     if (n <= WGI_TINY) {
         wgi_tiny_cholesky_inverse(n, s);
         return;

@@ -7,6 +7,7 @@
  * Sources: Giles 2008, 2.2.3, and those named. */
 #include <float.h>
 #include <math.h>
+#include <string.h>
 #include <wengert/elementwise.h>
 #include <wengert/products.h>
 #include "dense_values.h"
@@ -16,12 +17,21 @@
 
 /* ---- log-determinant; the sign is a second result where it is wanted ---- */
 
+/* A factor of its own becomes S^-1, in its place, with the first derivative: for those after it. */
+static int is_own(const wg_block *b) { return wgi_factored_of(b)->packed == NULL; }
+static double *is_inverse(const wg_block *b) {
+    const size_t bytes = wgi_factor_bytes(wgi_factored_of(b)->kind, b->in[0].rows);
+    return (double *)(void *)((char *)b->saved + bytes);
+}
+
 static wg_status logdet_shape(wg_block *b) {
     const wg_factor_kind kind = wgi_factored_of(b)->kind;
     const size_t n = b->in[0].rows;
     for (size_t k = 0; k < b->outputs; k++) b->out[k].rows = b->out[k].cols = 1;
-    b->work_bytes = wgi_room_of(n * n) + wgi_inverse_room(kind, n);
-    return wgi_factor_shape(b);
+    b->work_bytes = (is_own(b) ? 0 : wgi_room_of(n * n)) + wgi_inverse_room(kind, n);
+    const wg_status s = wgi_factor_shape(b);
+    if (is_own(b)) b->saved_bytes += wgi_room_of(1);
+    return s;
 }
 
 static wg_status logdet_value(wg_block *b) {
@@ -29,6 +39,7 @@ static wg_status logdet_value(wg_block *b) {
     const size_t n = b->in[0].rows;
     const wg_status s = wgi_factor_make(b);
     if (s != WG_OK) return s;
+    if (is_own(b)) *is_inverse(b) = 0;
     const double *const packed = wgi_packed(b, 0);
     double sum = 0;
     for (size_t i = 0; i < n; i++) sum += log(fabs(packed[i * (n + 1)]));
@@ -37,13 +48,16 @@ static wg_status logdet_value(wg_block *b) {
     return WG_OK;
 }
 
-/* S^-1 in the workspace. */
-static const double *inverse_in_work(const wg_block *b) {
+/* S^-1: in the place of the factor, or in the workspace. Cholesky: the lower triangle. */
+static double *inverse_of(const wg_block *b) {
     const size_t n = b->in[0].rows;
     char *work = (char *)b->work;
-    double *const g = wgi_take(&work, n * n);
-    wgi_inverse(wgi_factored_of(b)->kind, n, wgi_packed(b, 0), wgi_pivots(b, 0), g,
+    double *const packed = wgi_packed(b, 0), *const g =
+                                                 is_own(b) ? packed : wgi_take(&work, n * n);
+    if (is_own(b) && *is_inverse(b) != 0) return g;
+    wgi_inverse(wgi_factored_of(b)->kind, n, packed, wgi_pivots(b, 0), g,
                 (double *)(void *)work);
+    if (is_own(b)) *is_inverse(b) = 1;
     return g;
 }
 
@@ -51,7 +65,7 @@ static wg_status logdet_vjp(wg_block *b) {
     const double w = b->out[0].bar[0];
     const wg_block_arg *const a = &b->in[0];
     if (a->bar == NULL || w == 0) return WG_OK;
-    const double *const g = inverse_in_work(b);
+    const double *const g = inverse_of(b);
     if (wgi_factored_of(b)->kind == WG_LU)
         wgi_add_transposed(a->rows, w, g, a->rows, a->bar, a->bar_ld);
     else wgi_add_symmetric(a->rows, w, g, a->rows, a->bar, a->bar_ld);
@@ -63,7 +77,7 @@ static wg_status logdet_jvp(wg_block *b) {
     const size_t n = a->rows;
     double sum = 0;
     if (a->bar != NULL) {
-        const double *const g = inverse_in_work(b);
+        const double *const g = inverse_of(b);
         const int lower = wgi_factored_of(b)->kind == WG_CHOLESKY;
         for (size_t j = 0; j < n; j++)
             for (size_t i = 0; i < n; i++)
@@ -91,13 +105,83 @@ static wg_status logdet_expand(wg_tape *t, const wg_block *b, const wg_real *x, 
     return WG_OK;
 }
 
+/* w A^-T of A and w, from c = S^-1, and its tangent wt A^-T - w A^-T At' A^-T. */
+struct slope {
+    const double *c;
+    int symmetric; /* of (A + A')/2 */
+};
+
+static wg_status slope_shape(wg_block *b) {
+    const size_t n = b->in[0].rows;
+    b->out[0].rows = b->out[0].cols = n;
+    b->work_bytes = 2 * wgi_room_of(n * n);
+    return WG_OK;
+}
+
+/* Is A^-T the transpose of c? */
+static int is_turned(const wg_block *b) {
+    return !((const struct slope *)b->params)->symmetric && !b->in[0].trans;
+}
+
+static void add_slope(const wg_block *b, double w, double *y) {
+    const double *const c = ((const struct slope *)b->params)->c;
+    const size_t n = b->in[0].rows;
+    if (is_turned(b)) wgi_add_transposed(n, w, c, n, y, n);
+    else wgi_add(n, n, w, c, (wgi_dense){y, n, 0});
+}
+
+static wg_status slope_value(wg_block *b) {
+    const size_t n = b->in[0].rows;
+    memset(b->out[0].value, 0, n * n * sizeof(double));
+    add_slope(b, b->in[1].value[0], b->out[0].value);
+    return WG_OK;
+}
+
+static wg_status slope_jvp(wg_block *b) {
+    const struct slope *const p = b->params;
+    const wg_block_arg *const a = &b->in[0], *const w = &b->in[1];
+    const size_t n = a->rows;
+    const int order = wgi_int(n), turned = is_turned(b);
+    char *work = (char *)b->work;
+    double *const t = wgi_take(&work, n * n), *const at = wgi_take(&work, n * n);
+    double *const y = b->out[0].bar;
+    if (a->bar == NULL) memset(y, 0, n * n * sizeof *y);
+    else {
+        if (p->symmetric) wgi_symmetrise(n, a->bar, a->bar_ld, at);
+        cblas_dgemm(CblasColMajor, wgi_op(turned), wgi_op(!p->symmetric && !a->trans), order,
+                    order, order, 1, p->c, order, p->symmetric ? at : a->bar,
+                    p->symmetric ? order : wgi_int(a->bar_ld), 0, t, order);
+        cblas_dgemm(CblasColMajor, CblasNoTrans, wgi_op(turned), order, order, order,
+                    -w->value[0], t, order, p->c, order, 0, y, order);
+    }
+    if (w->bar != NULL && w->bar[0] != 0) add_slope(b, w->bar[0], y);
+    return WG_OK;
+}
+
 static wg_status logdet_adjoint(wg_tape *t, wg_block *b, const wg_mat *in, const wg_mat *out,
                                 const wg_mat *bar, wg_mat *back) {
+    static const wg_block_op op = {"derivative of a log-determinant",
+                                   WG_OP_TRANS,
+                                   slope_shape,
+                                   slope_value,
+                                   NULL,
+                                   slope_jvp,
+                                   NULL,
+                                   NULL,
+                                   NULL};
+    const size_t n = in[0].rows;
     (void)out;
-    if (in[0].rows == 0) return WG_OK;
-    const wg_mat g = wgi_inverse_again(t, b, in[0]);
-    back[0] = wg_mat_mul(t, bar[0], wg_mat_transpose(g));
-    return wg_tape_status(t);
+    if (n == 0) return WG_OK;
+    if (!is_own(b)) {
+        const wg_mat g = wgi_inverse_again(t, b, in[0]);
+        back[0] = wg_mat_mul(t, bar[0], wg_mat_transpose(g));
+        return wg_tape_status(t);
+    }
+    double *const c = inverse_of(b);
+    const struct slope p = {c, wgi_factored_of(b)->kind == WG_CHOLESKY};
+    const wg_mat of[2] = {in[0], bar[0]};
+    if (p.symmetric) wgi_mirror(n, c, n);
+    return wg_apply(t, &op, &p, sizeof p, 2, of, 1, back);
 }
 
 static const wgi_traits logdet_traits = {.apart = 1};

@@ -96,7 +96,7 @@ void wgi_inverse(wg_factor_kind kind, size_t n, const double *packed, const int 
     if (n == 0) return;
     if (kind == WG_CHOLESKY) wgi_cholesky_inverse(n, packed, g);
     else {
-        wgi_copy(n, n, packed, n, g, n);
+        if (g != packed) wgi_copy(n, n, packed, n, g, n);
         (void)LAPACKE_dgetri_work(LAPACK_COL_MAJOR, order, g, order, pivot, work,
                                   (int)(wgi_inverse_room(kind, n) / sizeof *work));
     }

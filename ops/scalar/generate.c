@@ -261,6 +261,13 @@ static const struct retyped {
     {"wg_input", "t, c", "((void)(t), (double)(c))", "((void)(t), wg_dual_constant((double)(c)))"},
     {"wg_inputs", "t, n, a, x", "((void)(t), wgi_double_inputs(n, a, x))",
      "((void)(t), wgi_dual_inputs(n, a, x))"},
+    {"wg_let_given", "t, v, n, x, p", "((void)(t), wgi_double_given(v, n, x, p))",
+     "((void)(t), wgi_dual_given(v, n, x, p))"},
+    {"wg_terms", NULL, "wgi_double_terms", "wgi_dual_terms"},
+    {"wg_terms_open", "t", "((void)(t), wgi_double_terms_open())",
+     "((void)(t), wgi_dual_terms_open())"},
+    {"wg_terms_add", "s, x, p", "wgi_double_terms_add(s, x, p)", "wgi_dual_terms_add(s, x, p)"},
+    {"wg_terms_close", "s, v", "wgi_double_terms_close(s, v)", "wgi_dual_terms_close(s, v)"},
     {"wg_label", "t, x, text", "((void)(t), (void)(x), (void)(text), WG_OK)",
      "((void)(t), (void)(x), (void)(text), WG_OK)"},
 #define COMPARISON(name, sign)                                                                 \
@@ -411,12 +418,14 @@ static void write_unordered(int n) {
 }
 
 /* wgi_ready_<n>: is there room, are the operands variables of this tape, and where products were formed, is
- * none a NaN, which by the zero rule may have to be 0? Stamps are compared with those of operands 0 and 1, as
+ * none a NaN, which by the zero rule may have to be 0? Operand 0 by itself and first: where it is a constant, all of
+ * them may be, and then little else is to be done. (Not of more than WORDS operands, as below.) Stamps are compared with those of operands 0 and 1, as
  * wgi_append_<n> compares the variables; beyond WORDS operands there are not enough registers to keep that. */
 static void write_ready(int n) {
-    printf("WGI_LIST int wgi_ready_%d(const wg_tape *t, const wgi_record *limit, const wgi_s%d *s, int products) {\n"
-           "    const uint64_t k = (uint64_t)t->stamp << 32;\n"
-           "    return (t->top < limit) & ((", n, n);
+    printf("WGI_LIST int wgi_ready_%d(const wg_tape *t, const wgi_record *limit, const wgi_s%d *s, int products) {\n", n, n);
+    if (n <= WORDS) puts("    if (!WGI_NEARLY_ALWAYS(s->h[0] != 0)) return 0;");
+    printf("    const uint64_t k = (uint64_t)t->stamp << 32;\n"
+           "    return (t->top < limit) & ((");
     for (int i = 0; i < n; i++)
         if (i < 2 || n > WORDS) printf("%s(s->h[%d] ^ k)", i ? " | " : "", i);
         else printf(" | (s->h[%d] ^ s->h[%d])", i & 1, i);
@@ -511,13 +520,12 @@ static void write_kept(int n) {
            "    return (double *)(void *)(w + slots + %d);\n}\n", (n + 1) / 2, (n + 1) / 2);
 }
 
-/* wgi_none_<n>: are all operands constants, on a tape of a fast path? Then the result is one, and nothing is
- * recorded. Asked of statements that are not ready. One of the limits is NULL; they are looked at anew, and compilers
- * shall not know it: they would keep the first result where registers are scarce. */
+/* wgi_none_<n>: are all operands constants, on a tape where that is all there is to know? Then the result is one,
+ * and nothing is recorded. Asked of statements that are not ready. */
 static void write_none(int n) {
-    printf("WGI_LIST int wgi_none_%d(const wg_tape *t, const wgi_s%d *s) {\n    __asm__(\"\" : \"+r\"(t));\n    return ((uintptr_t)t->top < ((uintptr_t)t->limit | (uintptr_t)t->kept_limit)) & ((", n, n);
+    printf("WGI_LIST int wgi_none_%d(const wg_tape *t, const wgi_s%d *s) {\n    return (", n, n);
     for (int i = 0; i < n; i++) printf("%ss->h[%d]", i ? " | " : "", i);
-    puts(") == 0);\n}");
+    puts(") == 0 && t->numbers != 0;\n}");
 }
 
 /* The functions that the fast path leaves to. The list

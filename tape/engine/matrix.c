@@ -340,8 +340,11 @@ wg_status wg_mat_tangent(const wg_tape *t, wg_mat a, size_t lane, double *out, s
     if (s != WG_OK) return s;
     if (c->width == 0) return WG_EMODE;
     if (lane >= c->width) return WG_EARG;
-    read_rows(&a, (const double *)(const void *)c->tangents.base, c->head.slots, c->width, lane,
-              out, ld);
+    /* in a segment of a loop, one of the tape of the loop, or a scalar of the segment's own */
+    const wgi_core *const of = a.at.slot < c->origin ? c->outer : c;
+    const size_t before = of->origin * of->width * sizeof(double);
+    read_rows(&a, (const double *)((uintptr_t)wgi_tangents(of) - before), of->head.slots,
+              of->width, lane, out, ld);
     return WG_OK;
 }
 
@@ -351,6 +354,7 @@ wg_status wg_mat_tangent(const wg_tape *t, wg_mat a, size_t lane, double *out, s
 static wg_status fitting(wgi_core *c, const char *call, const wg_mat *a, const double *w,
                          size_t ld) {
     if (c->status != WG_OK) return c->status;
+    if (wgi_refuse_segment(c, call) != WG_OK) return WG_EMODE;
     if (a->value == NULL)
         return wgi_refuse(c, WG_ESHAPE, "%s: a failed matrix, or a view out of range", call);
     if (w != NULL && ld < a->rows)

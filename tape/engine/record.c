@@ -124,11 +124,7 @@ wg_real wgi_let(wg_tape *t, const wgi_statement *s) {
         wgi_fail_trace(c, s);
         return wgi_nan();
     }
-    if (active == 0 || c->pauses != 0 || c->passive) {
-        /* closed since an input, say: numbers go on by themselves */
-        if ((c->flags & WG_KEEP_CODE) != 0 && c->head.kept_limit == NULL) wgi_limit_set(c);
-        return wg_constant(s->value);
-    }
+    if (active == 0 || c->pauses != 0 || c->passive) return wg_constant(s->value);
     if (s->operands == 1 && s->bits == WGI_LEAF_BITS)
         return (wg_real){s->value, {slot[0], wgi_stamp(s->handle[0])}};
     if (s->words != NULL) return wgi_long_append(c, s);

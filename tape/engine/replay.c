@@ -128,6 +128,7 @@ wg_status wg_tape_replay(wg_tape *t, size_t n, const wg_real *x, const double *a
     for (size_t i = 0; i < n; i++) wgi_values(c)[x[i].at.slot] = a[i];
     c->swept = 0;
     c->second_words = 0;
+    (void)wgi_derived_drop(c);
     uint64_t record = 0;
     wgi_entry e;
     wgi_statement_code p;

@@ -5,6 +5,7 @@
 
 #include "tape/engine/tape.h"
 
+#include <stdio.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
@@ -141,7 +142,8 @@ static wg_status look(wgi_ode_file *f, size_t from, uint64_t word[WORDS]) {
     const wgi_ode_call *const call = f->r->call;
     word[SEQUENCE] = 0;
     if (s != WG_OK || word[COLUMNS] > call->times || word[HELD] > f->c->stored ||
-        word[USED] > word[HELD] || word[STAGE] < WGI_ODE_FORWARD ||
+        word[USED] == 0 || word[USED] > word[HELD] || word[STRIDE] == 0 ||
+        word[LEFT] > word[STEPS] || word[STAGE] < WGI_ODE_FORWARD ||
         word[STAGE] > WGI_ODE_BACK ||
         (word[STAGE] == WGI_ODE_BACK && word[TOP] >= word[HELD]) ||
         bytes != numbers_of(f, (size_t)word[COLUMNS], (size_t)word[HELD],
@@ -172,6 +174,16 @@ static wg_status look_at_both(wgi_ode_file *f, uint64_t word[WORDS]) {
     return WG_OK;
 }
 
+/* Do the checkpoints follow each other from the start, and is all of it within the times? What was
+ * written is; who writes such a file by hand may get anything in it past the check. */
+static int is_sound(const wgi_ode_file *f, const uint64_t *word, const wgi_ode_position *at) {
+    const wgi_ode_position *const p = f->c->position;
+    int sound = at->next == word[COLUMNS] && p[0].steps == 0;
+    for (size_t k = 0; k < word[HELD]; k++)
+        sound &= p[k].next <= f->r->call->times && (k == 0 || p[k].steps > p[k - 1].steps);
+    return sound;
+}
+
 wg_status wgi_ode_file_read(wgi_ode_file *f, wgi_ode_position *at, wgi_ode_back_at *back) {
     uint64_t word[WORDS];
     wgi_ode_call *const call = f->r->call;
@@ -188,7 +200,9 @@ wg_status wgi_ode_file_read(wgi_ode_file *f, wgi_ode_position *at, wgi_ode_back_
     }
     stream in = {&f->file, place(f, word[SEQUENCE]) + sizeof word, 0, 0, WG_OK};
     pass_all(&in, f, word, at, back != NULL ? back->a : NULL);
-    return in.status;
+    if (in.status != WG_OK || is_sound(f, word, at)) return in.status;
+    (void)snprintf(f->file.why, sizeof f->file.why, "the file is not what was written");
+    return WG_EARG;
 }
 
 /* ---- opened and closed ---- */

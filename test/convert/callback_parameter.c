@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Parameters that are functions, named by --calls.
- * adjoint: refused
  * generic: refused
  * options: --function euler --with-respect-to y[0:1] --of y[0:1] --calls f=decay
  * inputs: 0.5

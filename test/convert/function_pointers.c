@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Pointers to functions, as arguments, in tables, and of a type of their own.
- * adjoint: refused
  * options: --function f --with-respect-to x --of return
  * inputs: 1.25
  * outputs: 1

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Functions that return pointers into what they are given.
- * adjoint: refused
  * options: --function f --with-respect-to x[0:4] --of return
  * inputs: 1.25 0.4 2 -1
  * outputs: 1

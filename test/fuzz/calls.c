@@ -19,6 +19,7 @@
 #include <stdarg.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/time.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -162,11 +163,19 @@ static void generate(struct sequence *s, uint64_t seed, size_t first) {
     }
 }
 
+/* A sequence hangs when it takes so many seconds of the processor's, or ten times as many by the clock, as
+ * one that waits for ever; 0: it is over. */
+static void watch(unsigned limit) {
+    const struct itimerval used = {{0, 0}, {(time_t)limit, 0}};
+    (void)setitimer(ITIMER_PROF, &used, NULL);
+    (void)alarm(10 * limit);
+}
+
 static void run(const struct sequence *s, int printing, unsigned limit) {
     call.printing = printing;
     shared->why[0] = 0;
     if (printing) line("world 0x%llx", (unsigned long long)s->world);
-    (void)alarm(limit);
+    watch(limit);
     if (world_open(s->world) != 0) finding("a tape cannot be opened");
     for (size_t i = 0; i < s->count; i++) {
         shared->step = i;
@@ -183,7 +192,7 @@ static void run(const struct sequence *s, int printing, unsigned limit) {
     shared->step = s->count;
     const char *const why = world_close();
     if (why != NULL) finding(why);
-    (void)alarm(0);
+    watch(0);
 }
 
 /* ---- children ---- */
@@ -201,7 +210,7 @@ static const char *kind(int end) {
     static char text[100];
     if (end == LEAKED) return "leaks";
     if (end == FOUND) return shared->why;
-    if (end == 1000 + SIGALRM) return "hangs";
+    if (end == 1000 + SIGALRM || end == 1000 + SIGPROF) return "hangs";
     if (end > 1000) (void)snprintf(text, sizeof text, "dies of signal %d", end - 1000);
     else (void)snprintf(text, sizeof text, "ends with status %d", end);
     return text;

@@ -117,6 +117,18 @@ ROW(wg_function_compile) {
     wg_compiled room, *const compiled = one_in(4) ? NULL : &room;
     GIVES_FUNCTION(out, wg_function_compile(t, f, options, &out, compiled));
 }
+ROW(wg_function_compile_point) {
+    DRIVER_TAPE(t);
+    FUNCTION(f);
+    const wg_compile_options *const options = draw_compiler();
+    wg_compiled room, *const compiled = one_in(4) ? NULL : &room;
+    GIVES_FUNCTION(out, wg_function_compile_point(t, f, options, &out, compiled));
+}
+ROW(wg_function_point) {
+    FUNCTION(f);
+    wg_point_call *const call = wg_function_point(f);
+    CHECK(f != NULL || call == NULL);
+}
 ROW(wg_callable_compile) {
     DRIVER_TAPE(t);
     CALLABLE(k);
@@ -131,10 +143,11 @@ ROW(wg_callable_compile) {
 }
 
 static const struct row list[] = {
-    LISTED(wg_function_save, 6),    LISTED(wg_function_write, 6),
-    LISTED(wg_function_load, 8),    LISTED(wg_function_read, 8),
-    LISTED(wg_function_dump, 3),    LISTED(wg_function_dot, 3),
-    LISTED(wg_function_emit, 4),    LISTED(wg_function_text, 4),
-    LISTED(wg_function_compile, 0), LISTED(wg_callable_compile, 0),
+    LISTED(wg_function_save, 6),          LISTED(wg_function_write, 6),
+    LISTED(wg_function_load, 8),          LISTED(wg_function_read, 8),
+    LISTED(wg_function_dump, 3),          LISTED(wg_function_dot, 3),
+    LISTED(wg_function_emit, 4),          LISTED(wg_function_text, 4),
+    LISTED(wg_function_compile, 0),       LISTED(wg_callable_compile, 0),
+    LISTED(wg_function_compile_point, 0), LISTED(wg_function_point, 2),
 };
 const struct rows calls_files = ROWS(list);

@@ -4,7 +4,7 @@
  * The truth is the toy's, which see; how far a computation in double may be from it is measured by
  * runs of the toy with noise. A number is wrong where it is finite or not and the truth is
  * known, farther from it than that. Where the noise leaves no three digits a number is not
- * judged; where numbers leave the range in which double and long double go
+ * judged, nor is NaN where it leaves none; where numbers leave the range in which double and long double go
  * alike, one is wrong only where a plain tape is right. */
 #define _DEFAULT_SOURCE
 #include "programs_check.h"
@@ -186,7 +186,10 @@ void check_number(struct check *r, const char *mode, size_t d, size_t j, int ord
         r->k->count.unjudged++;
         return;
     }
-    if (spread_of(at, d, j, order) > TOL_DIGITS * largest(at, j, order)) {
+    /* beside larger ones along other directions a number may have no digit: then it may be NaN */
+    const long double spread = spread_of(at, d, j, order);
+    if (spread > TOL_DIGITS * largest(at, j, order) ||
+        (got != got && f * spread > fabsl(ref))) {
         r->k->count.unjudged++;
         return;
     }

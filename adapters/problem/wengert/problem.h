@@ -23,10 +23,9 @@ enum {
                            comparison comes out differently it is recorded there, for that point */
     WG_COMPILE =
         2 /* the same, and functions, also a given one and its derivatives, are compiled where
-                           there is a compiler, cc: for one point at a time, at each start of a program, which
-                           takes it some 100 ms for each of them, in a directory of TMPDIR or /tmp that is gone
-                           when it is loaded; those of more than 4000 operations, and sparse derivatives, by
-                           wg_function_compile */
+                           there is a compiler (wengert/emit.h): by wg_function_compile_point, those of more
+                           than 4000 operations, and sparse derivatives, by wg_function_compile. That takes
+                           some 100 ms for each of them, when it is done for the first time */
 };
 
 /* What is to be differentiated: a callback with its data, or a function. */

@@ -3,8 +3,8 @@
  * and no adjoint in operations on matrices. The recording becomes a function, in which these are
  * written out, and the product of its Hessian with vectors is evaluated at the recorded point: for
  * the directions that are wanted, or for all unit vectors at once. That is slower than
- * drivers/second_order.c, and it allocates memory: to do it often, make a function of the
- * recording. */
+ * drivers/second_order.c. The function of the products is kept with the tape, for further ones at the same
+ * point; at many points make a function of the recording. */
 #include "second_order_blocks.h"
 #include "recording.h"
 #include "tape/function/graph/repeat.h"
@@ -17,10 +17,45 @@ typedef struct hessian {
     wg_tape *work;
     size_t n; /* how many they are */
     wg_real *x;
+    struct kept *kept;
     size_t *place;          /* where input i is among them; SIZE_MAX: it is a constant */
     double *value, *v, *hv; /* the point; all directions, all products */
     size_t directions;
 } hessian;
+
+/* The function of the products, by the output and the inputs that it is of. */
+typedef struct kept {
+    wgi_derived head;
+    wgi_home home;
+    wg_function *hvp;
+    uint32_t y;
+    size_t n;
+    uint32_t slot[];
+} kept;
+
+static void drop(wgi_derived *d) {
+    kept *const k = (kept *)(void *)d;
+    wg_function_free(k->hvp);
+    wgi_home_release(&k->home, k);
+}
+
+/* That of an earlier call, if it is the same one; nothing frees it meanwhile. */
+static kept *taken(wgi_core *c, const hessian *k, wg_real y) {
+    kept *const d = (kept *)(void *)c->derived;
+    if (d == NULL || d->head.drop != drop || d->y != y.at.slot || d->n != k->n) return NULL;
+    for (size_t i = 0; i < k->n; i++)
+        if (d->slot[i] != k->x[i].at.slot) return NULL;
+    c->derived = NULL;
+    return d;
+}
+
+/* For the next call. A tape in a caller's buffer need never be freed: there it is given back. */
+static void keep(wgi_core *c, kept *d) {
+    if (d == NULL) return;
+    (void)wgi_derived_drop(c);
+    if (c->buffer == NULL) c->derived = &d->head;
+    else drop(&d->head);
+}
 
 static wg_status open(hessian *k, const wgi_core *c, size_t n, const wg_real *x,
                       size_t directions, const double *v) {
@@ -71,26 +106,48 @@ static wg_status evaluate(const hessian *k, const wg_function *f) {
     return s == WG_EGUARD && !wgi_repeat_any_solves(f) ? WG_OK : s;
 }
 
-static wg_status products(hessian *k, wgi_core *c, const char *call, wg_real y) {
+static wg_status refuse(const hessian *k, wgi_core *c, const char *call, wg_status s,
+                        const wg_tape *scratch) {
+    const int here = scratch == NULL || wg_tape_status(scratch) == WG_OK;
+    return wgi_refuse(c, s, "%s: %s", call, wg_tape_message(here ? k->work : scratch));
+}
+
+/* Derives it. */
+static wg_status derive(hessian *k, wgi_core *c, const char *call, wg_real y) {
     const wg_argument in = {"x", k->n, 1, 0}, out = {"y", 1, 1, 0};
-    wg_function *f = NULL, *hvp = NULL;
-    wg_options options;
-    memset(&options, 0, sizeof options);
+    wg_function *f = NULL;
+    const wg_options options = {.flags = 0};
+    wgi_home home;
+    void *base;
     wg_tape *scratch;
-    wg_status s = wgi_tape_beside(c, &options, &scratch);
+    wg_status s =
+        wgi_home_obtain(c, sizeof *k->kept + k->n * sizeof *k->kept->slot, &home, &base);
+    if (s != WG_OK) return wgi_refuse(c, s, "%s: no workspace", call);
+    k->kept = base;
+    *k->kept = (kept){{drop}, home, NULL, y.at.slot, k->n};
+    for (size_t i = 0; i < k->n; i++) k->kept->slot[i] = k->x[i].at.slot;
+    s = wgi_tape_beside(c, &options, &scratch);
     if (s != WG_OK) return wgi_refuse(c, s, "%s: no workspace", call);
     s = wgi_function_extract(&c->head, call, 1, &in, k->x, 1, &out, &y, &f);
     if (s == WG_OK) {
-        s = wg_function_hvp(scratch, f, &hvp);
-        if (s == WG_OK) s = evaluate(k, hvp);
-        if (s != WG_OK)
-            s = wgi_refuse(c, s, "%s: %s", call,
-                           wg_tape_status(scratch) != WG_OK ? wg_tape_message(scratch)
-                                                            : wg_tape_message(k->work));
+        s = wg_function_hvp(scratch, f, &k->kept->hvp);
+        if (s != WG_OK) s = refuse(k, c, call, s, scratch);
     }
     wg_function_free(f);
-    wg_function_free(hvp);
     wg_tape_free(scratch);
+    return s;
+}
+
+static wg_status products(hessian *k, wgi_core *c, const char *call, wg_real y) {
+    wg_status s = WG_OK;
+    k->kept = taken(c, k, y);
+    if (k->kept == NULL) s = derive(k, c, call, y);
+    if (s == WG_OK) {
+        s = evaluate(k, k->kept->hvp);
+        if (s != WG_OK) s = refuse(k, c, call, s, NULL);
+    }
+    if (s == WG_OK) keep(c, k->kept);
+    else if (k->kept != NULL) drop(&k->kept->head);
     return s;
 }
 
@@ -102,10 +159,8 @@ static double entry(const hessian *k, size_t i, size_t j) {
 wg_status wgi_second_of_blocks(wgi_core *c, const char *call, wg_real y, size_t n,
                                const wg_real *x, size_t directions, const double *v, double *h,
                                size_t ld) {
-    wg_options options;
-    hessian k;
-    memset(&options, 0, sizeof options);
-    memset(&k, 0, sizeof k);
+    const wg_options options = {.flags = 0};
+    hessian k = {.n = 0};
     wg_status s = wgi_tape_beside(c, &options, &k.work);
     if (s == WG_OK) s = open(&k, c, n, x, directions, v);
     if (s != WG_OK) s = wgi_refuse(c, s, "%s: no workspace for %zu inputs", call, n);

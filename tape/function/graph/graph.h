@@ -134,7 +134,8 @@ typedef struct wgi_graph {
     wgi_graph_bucket *table; /* nodes by content */
     size_t buckets;          /* of the table: a power of two */
     wgi_list_room node_room, operand_room, table_room;
-    struct { /* parts of the partials of one array operation: rules.c */
+    struct wgi_recipes *recipes; /* of partials: rules.c */
+    struct {                     /* parts of the partials of one array operation: rules.c */
         uint32_t of, ties, *e, *before, *behind;
     } shares;
     const struct wgi_repeat *
@@ -143,10 +144,17 @@ typedef struct wgi_graph {
     wgi_graph_guard *guard;
     size_t guards;
     wgi_list_room repeat_room, guard_room;
-    uint32_t *guard_table; /* comparisons by content: 0, an empty place, or their number plus 1 */
+    uint32_t
+        *guard_table; /* comparisons by content: 0, an empty place, or their number plus 1 */
     size_t guard_slots;
     wg_function_stats stats;
 } wgi_graph;
+
+/* In the arena: room for `count` node numbers; the same, all WGI_NO_NODE; a mark for each of so many
+ * nodes, 0 at first. NULL: a failure, which is the tape's. */
+uint32_t *wgi_node_list(wgi_core *c, size_t count);
+uint32_t *wgi_no_nodes(wgi_core *c, size_t count);
+unsigned char *wgi_node_marks(wgi_core *c, size_t count);
 
 void wgi_graph_open(wgi_graph *g, wgi_core *c, const char *call);
 /* The nodes of the graph are not needed any more. */
@@ -248,6 +256,15 @@ wgi_node_shape wgi_node_shape_of(const wgi_node *n, const struct wgi_repeat *r);
     void wgi_##stem##_forward(wgi_graph *g, uint32_t node, uint32_t *tangent);
 #include "kinds.def"
 
+/* ---- what depends on what, of any list of nodes ---- */
+
+/* Marks all nodes from which marked ones are computed. */
+void wgi_mark_needed(size_t nodes, const wgi_node *node, const uint32_t *operand,
+                     unsigned char *needed);
+/* Marks all nodes that are computed from marked ones. */
+void wgi_mark_dependent(size_t nodes, const wgi_node *node, const uint32_t *operand,
+                        unsigned char *depends);
+
 /* ---- derivatives: rules.c, sweep.c ---- */
 
 #define WGI_NO_NODE UINT32_MAX /* in the place of a node: the number 0, without a node */
@@ -263,6 +280,9 @@ static inline uint32_t wgi_graph_or_zero(wgi_graph *g, uint32_t a) {
     return a != WGI_NO_NODE ? a : wgi_graph_number(g, 0);
 }
 
+/* The recipes of partials that graphs in one arena share; NULL: a failure. */
+typedef struct wgi_recipes wgi_recipes;
+wgi_recipes *wgi_graph_recipes(wgi_graph *g);
 /* The partial of a node by its operand k, as a node. */
 uint32_t wgi_graph_partial(wgi_graph *g, uint32_t node, size_t k);
 
@@ -287,6 +307,8 @@ typedef struct wgi_native {
     wgi_home home;
     void (*close)(wg_function *f);
     void *library;
+    /* for one point: a wg_point_call, or NULL */
+    int (*point)(const double *const *arg, double *const *res);
 } wgi_native;
 
 #endif

@@ -5,12 +5,8 @@
  * can be differentiated again. Where the text calls another function, or is piecewise constant,
  * or is a user's, it stays one node (WGI_NODE_FIRST), whose partials are the second ones of the
  * row (WGI_NODE_SECOND). Beyond these the text of the second one is differentiated, or a
- * formula for the first one (ops/scalar/formula.def).
- *
- * The texts are C expressions: + - * / and a sign, comparisons that choose (c ? x : y),
- * numbers, the letters of operands and of the value, functions of libm and wgi_ names of rows.
- */
-#include "graph.h"
+ * formula for the first one (ops/scalar/formula.def). */
+#include "recipe.h"
 
 #include "ops/scalar/array.h"
 #include "ops/scalar/elementwise.h"
@@ -19,227 +15,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* ---- parsing ---- */
-
-typedef struct parser {
-    wgi_graph *g;
-    const char *at;
-    const uint32_t *x; /* the operands */
-    size_t operands;
-    uint32_t value;
-    int users;  /* the text is that of a user's operation */
-    int failed; /* the text has something that is not understood */
-} parser;
-
-/* A part of the text, as a node. `whole`: it has whole numbers only, which C would divide as
- * integers. */
-typedef struct part {
-    uint32_t node;
-    int whole;
-} part;
-
-static part choice(parser *p);
-
-static void blanks(parser *p) {
-    while (*p->at == ' ' || *p->at == '\n' || *p->at == '\t') p->at++;
-}
-
-static int take(parser *p, const char *token) {
-    blanks(p);
-    const size_t n = strlen(token);
-    if (strncmp(p->at, token, n) != 0) return 0;
-    p->at += n;
-    return 1;
-}
-
-static part none(parser *p) {
-    p->failed = 1;
-    return (part){0, 0};
-}
-
-static const wg_scalar_op *row_named(const char *name, size_t length) {
-    for (size_t i = 0; i < wgi_scalar_op_count; i++)
-        if (*wgi_scalar_ops[i].name == *name &&
-            strncmp(wgi_scalar_ops[i].name, name, length) == 0 &&
-            wgi_scalar_ops[i].name[length] == 0)
-            return &wgi_scalar_ops[i];
-    return NULL;
-}
-
-static int in_name(char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-           c == '_';
-}
-
-/* Is it a function of C under its own name? In the text of a user's operation all other names
- * are functions of the user's, even where a row has that name. */
-static int is_of_c(const wg_scalar_op *op) {
-    static const unsigned rows[] = {
-        WGI_OP_acos,    WGI_OP_acosh, WGI_OP_asin,   WGI_OP_asinh,     WGI_OP_atan,
-        WGI_OP_atan2,   WGI_OP_atanh, WGI_OP_cbrt,   WGI_OP_ceil,      WGI_OP_cos,
-        WGI_OP_cosh,    WGI_OP_erf,   WGI_OP_erfc,   WGI_OP_exp,       WGI_OP_exp2,
-        WGI_OP_expm1,   WGI_OP_fabs,  WGI_OP_fdim,   WGI_OP_floor,     WGI_OP_fma,
-        WGI_OP_fmax,    WGI_OP_fmin,  WGI_OP_fmod,   WGI_OP_hypot,     WGI_OP_log,
-        WGI_OP_log10,   WGI_OP_log1p, WGI_OP_log2,   WGI_OP_pow,       WGI_OP_rint,
-        WGI_OP_round,   WGI_OP_sin,   WGI_OP_sinh,   WGI_OP_sqrt,      WGI_OP_tan,
-        WGI_OP_tanh,    WGI_OP_trunc, WGI_OP_lgamma, WGI_OP_remainder, WGI_OP_tgamma,
-        WGI_OP_copysign};
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-        if (op == &wgi_scalar_ops[rows[i]]) return 1;
-    return 0;
-}
-
-static part call(parser *p, const char *name, size_t length) {
-    const int ours = length > 4 && strncmp(name, "wgi_", 4) == 0;
-    if (ours) name += 4, length -= 4;
-    const wg_scalar_op *const op = row_named(name, length);
-    uint32_t x[4];
-    if (op == NULL || op->arity > 4 || (p->users && !ours && !is_of_c(op))) return none(p);
-    for (unsigned k = 0; k < op->arity; k++) {
-        if (k != 0 && !take(p, ",")) return none(p);
-        x[k] = choice(p).node;
-        if (p->failed) return none(p);
-    }
-    return take(p, ")") ? (part){wgi_graph_op(p->g, op, x), 0} : none(p);
-}
-
-static part name(parser *p) {
-    const char *const start = p->at;
-    while (in_name(*p->at)) p->at++;
-    const size_t length = (size_t)(p->at - start);
-    if (take(p, "(")) return call(p, start, length);
-    if (length != 1) return none(p);
-    if (*start == 'v') return (part){p->value, 0};
-    const size_t k = (size_t)(*start - 'a');
-    return *start >= 'a' && k < p->operands ? (part){p->x[k], 0} : none(p);
-}
-
-/* The digits over a power of ten, both of which are numbers: the nearest one to the quotient, as
- * strtod has it, at once. 0: there are too many of them. */
-static int is_short(const char *digits, size_t n, size_t places, double *x) {
-    enum { EXACT = 15 }; /* of 2^53 */
-    double whole = 0, ten = 1;
-    if (n > EXACT) return 0;
-    for (size_t i = 0; i < n; i++) whole = 10 * whole + (digits[i] - '0');
-    for (size_t i = 0; i < places; i++) ten *= 10;
-    *x = whole / ten;
-    return 1;
-}
-
-/* The number at the beginning of the text; *end: what follows it. Its point is left out and
- * counted in the exponent: which bytes strtod takes for one is a matter of the locale. */
-static double read_number(const char *text, const char **end) {
-    enum { LONGEST = 64 };
-    char digits[LONGEST], token[LONGEST + 32], *stop;
-    const size_t whole = strspn(text, "0123456789");
-    const size_t point = text[whole] == '.';
-    const size_t places = point ? strspn(text + whole + 1, "0123456789") : 0;
-    size_t n = whole + point + places;
-    long exponent = 0;
-    *end = text;
-    if (whole + places == 0 || n >= LONGEST) return 0;
-    if (text[n] == 'e' || text[n] == 'E') {
-        const size_t sign = text[n + 1] == '-' || text[n + 1] == '+';
-        const size_t length = strspn(text + n + 1 + sign, "0123456789");
-        if (length == 0 || length > 6) return 0;
-        exponent = strtol(text + n + 1, NULL, 10);
-        n += 1 + sign + length;
-    }
-    memcpy(digits, text, whole);
-    if (places != 0) memcpy(digits + whole, text + whole + 1, places);
-    digits[whole + places] = 0;
-    double x;
-    if (exponent == 0 && is_short(digits, whole + places, places, &x)) {
-        *end = text + n;
-        return x;
-    }
-    (void)snprintf(token, sizeof token, "%se%ld", digits, exponent - (long)places);
-    x = strtod(token, &stop);
-    if (*stop == 0) *end = text + n;
-    return x;
-}
-
-static part number(parser *p) {
-    const char *end;
-    const double x = read_number(p->at, &end);
-    const char *const start = p->at;
-    if (end == p->at || in_name(*end)) return none(p);
-    p->at = end;
-    const int whole = strspn(start, "0123456789") == (size_t)(end - start);
-    return (part){wgi_graph_number(p->g, x), whole};
-}
-
-static part primary(parser *p) {
-    if (p->failed) return none(p);
-    blanks(p);
-    if (take(p, "(")) {
-        const part inner = choice(p);
-        return take(p, ")") ? inner : none(p);
-    }
-    if (take(p, "-")) {
-        const part of = primary(p);
-        return p->failed ? of : (part){WGI_GRAPH1(p->g, neg, of.node), of.whole};
-    }
-    if ((*p->at >= '0' && *p->at <= '9') || *p->at == '.') return number(p);
-    return in_name(*p->at) ? name(p) : none(p);
-}
-
-static part factors(parser *p) {
-    part x = primary(p);
-    while (!p->failed) {
-        const int times = take(p, "*");
-        if (!times && !take(p, "/")) break;
-        const part y = primary(p);
-        if (p->failed || (!times && x.whole && y.whole)) return none(p);
-        x.node = times ? WGI_GRAPH2(p->g, mul, x.node, y.node)
-                       : WGI_GRAPH2(p->g, div, x.node, y.node);
-        x.whole = x.whole && y.whole;
-    }
-    return x;
-}
-
-static part terms(parser *p) {
-    part x = factors(p);
-    while (!p->failed) {
-        const int plus = take(p, "+");
-        if (!plus && !take(p, "-")) break;
-        const part y = factors(p);
-        if (p->failed) return y;
-        x.node = plus ? WGI_GRAPH2(p->g, add, x.node, y.node)
-                      : WGI_GRAPH2(p->g, sub, x.node, y.node);
-        x.whole = x.whole && y.whole;
-    }
-    return x;
-}
-
-static part choice(parser *p) {
-    static const char *const comparison[] = {"<=", ">=", "==", "!=", "<", ">"};
-    static const unsigned select[] = {WGI_ROW_select_le, WGI_ROW_select_ge, WGI_ROW_select_eq,
-                                      WGI_ROW_select_ne, WGI_ROW_select_lt, WGI_ROW_select_gt};
-    const part x = terms(p);
-    size_t k = 0;
-    while (k < 6 && !take(p, comparison[k])) k++;
-    if (p->failed || k == 6) return x;
-    const part y = terms(p);
-    if (p->failed || !take(p, "?")) return none(p);
-    const part yes = choice(p);
-    if (p->failed || !take(p, ":")) return none(p);
-    const part no = choice(p);
-    if (p->failed) return no;
-    const uint32_t operand[4] = {x.node, y.node, yes.node, no.node};
-    return (part){wgi_graph_op(p->g, &wgi_scalar_ops[select[k]], operand), 0};
-}
-
-/* The text of an operation as a node; WGI_NO_NODE: it is not understood. */
-static uint32_t parse(wgi_graph *g, const wg_scalar_op *op, const char *text, const uint32_t *x,
-                      uint32_t value) {
-    parser p = {g, text, x, op->arity, value, wgi_is_users(op), 0};
-    if (text == NULL) return WGI_NO_NODE;
-    const part whole = choice(&p);
-    blanks(&p);
-    return p.failed || *p.at != 0 ? WGI_NO_NODE : whole.node;
-}
 
 /* ---- partials of operations ---- */
 
@@ -263,13 +38,6 @@ static int piecewise_constant(const wg_scalar_op *op, uint32_t k) {
     for (uint32_t j = 0; j < op->arity; j++)
         if ((op->zero_second >> packed(op->arity, k, j) & 1) == 0) return 0;
     return 1;
-}
-
-static int is_number(const char *text) {
-    const char *end;
-    if (*text == '-') text++;
-    (void)read_number(text, &end);
-    return end != text && *end == 0;
 }
 
 /* Does the row have second partials that are more exact than derivatives of the text of the
@@ -306,20 +74,41 @@ static uint32_t first_partial(wgi_graph *g, uint32_t node, uint32_t k) {
     return wgi_graph_node(g, &like, op->arity, x);
 }
 
+/* First partials of the rows of the table, NULL until they are asked for. */
+struct wgi_recipes {
+    const wgi_recipe *of[WGI_ROWS][4];
+};
+
+wgi_recipes *wgi_graph_recipes(wgi_graph *g) {
+    if (g->recipes != NULL) return g->recipes;
+    g->recipes = wg_tape_keep(&g->c->head, sizeof *g->recipes, NULL);
+    if (g->recipes != NULL) memset(g->recipes, 0, sizeof *g->recipes);
+    return g->recipes;
+}
+
+/* The recipe of a first partial; one that is not understood: the partial stays a node. The text of a
+ * piecewise constant may name a variable, where that is 0 or NaN; those of users have second partials of
+ * their own, which need not be the derivatives of the first. */
+static const wgi_recipe *recipe_of(wgi_graph *g, const wg_scalar_op *op, uint32_t k) {
+    const char *const text = op->text[1 + k];
+    if (wgi_is_users(op) || wgi_graph_recipes(g) == NULL) return NULL;
+    const wgi_recipe **const r = &g->recipes->of[op - wgi_scalar_ops][k];
+    if (*r == NULL) {
+        const int opaque =
+            has_a_better_second(op) || (piecewise_constant(op, k) && !wgi_text_is_number(text));
+        *r = wgi_recipe_of(g, op, opaque ? NULL : text);
+    }
+    return *r;
+}
+
 uint32_t wgi_scalar_partial(wgi_graph *g, uint32_t node, size_t which) {
     const uint32_t k = (uint32_t)which;
     const wg_scalar_op *const op = g->node[node].op;
-    const char *const text = op->text[1 + k];
-    uint32_t x[4];
+    uint32_t x[4] = {0, 0, 0, 0};
     if (op->zero_first >> k & 1) return WGI_NO_NODE;
     memcpy(x, g->operand + g->node[node].first, op->arity * sizeof *x);
-    /* the text of a piecewise constant may name a variable, where that is 0 or NaN; those of
-     * users have second partials of their own, which need not be the derivatives of the first
-     */
-    const int opaque = wgi_is_users(op) || has_a_better_second(op) ||
-                       (piecewise_constant(op, k) && !is_number(text));
-    const uint32_t parsed = opaque ? WGI_NO_NODE : parse(g, op, text, x, node);
-    return parsed != WGI_NO_NODE ? parsed : first_partial(g, node, k);
+    const uint32_t d = wgi_recipe_follow(g, recipe_of(g, op, k), x, node);
+    return d != WGI_NO_NODE ? d : first_partial(g, node, k);
 }
 
 uint32_t wgi_first_partial(wgi_graph *g, uint32_t node, size_t j) {
@@ -348,14 +137,14 @@ static uint32_t formula(wgi_graph *g, const wg_scalar_op *op, uint32_t k, const 
     };
     for (size_t i = 0; i < sizeof list / sizeof *list; i++)
         if (op == &wgi_scalar_ops[list[i].op] && list[i].k == k)
-            return parse(g, op, list[i].text, x, value);
+            return wgi_recipe_follow(g, wgi_recipe_of(g, op, list[i].text), x, value);
     return WGI_NO_NODE;
 }
 
 /* The tangent of a node along one input, all others being constant. */
 static uint32_t along(wgi_graph *g, uint32_t node, size_t operands, uint32_t input) {
     const size_t nodes = g->nodes;
-    uint32_t *const tangent = wg_tape_keep(&g->c->head, nodes * sizeof *tangent, NULL);
+    uint32_t *const tangent = wgi_node_list(g->c, nodes);
     if (tangent == NULL) return WGI_NO_NODE;
     for (size_t i = 0; i < operands; i++)
         tangent[i] = i == input ? wgi_graph_number(g, 1) : WGI_NO_NODE;
@@ -370,11 +159,13 @@ uint32_t wgi_second_partial(wgi_graph *g, uint32_t node, size_t j) {
     while (packed(count, row, count - 1) < n.part) row++;
     column = n.part - packed(count, row, row) + row;
     wgi_graph f;
-    uint32_t x[4];
+    uint32_t x[4] = {0, 0, 0, 0};
     wgi_graph_open(&f, g->c, g->call);
+    f.recipes = wgi_graph_recipes(g);
     for (uint32_t i = 0; i < count; i++) x[i] = wgi_graph_input(&f, WGI_ONCE);
     const uint32_t value = wgi_graph_op(&f, n.op, x);
-    uint32_t d = parse(&f, n.op, n.op->text[1 + count + n.part], x, value);
+    const char *const text = n.op->text[1 + count + n.part];
+    uint32_t d = wgi_recipe_follow(&f, wgi_recipe_of(&f, n.op, text), x, value);
     const int again = d == WGI_NO_NODE;
     if (again) d = formula(&f, n.op, row, x, value);
     if (d == WGI_NO_NODE) {
@@ -396,7 +187,7 @@ uint32_t wgi_second_partial(wgi_graph *g, uint32_t node, size_t j) {
  * each. Where the largest x is infinite, e is 1 for each x that is as large. */
 static void share_out(wgi_graph *g, uint32_t node) {
     const wgi_node n = g->node[node];
-    uint32_t *const x = wg_tape_keep(&g->c->head, 4 * (size_t)n.count * sizeof *x, NULL);
+    uint32_t *const x = wgi_node_list(g->c, 4 * (size_t)n.count);
     if (x == NULL) return;
     uint32_t *const e = x + n.count, *const before = e + n.count,
                     *const behind = before + n.count;

@@ -1,643 +1,20 @@
 /* SPDX-License-Identifier: MIT */
-/* Functions compiled: the text of native.c goes to the system's compiler, what comes of it is
- * loaded and plugged into the program of a copy of the function.
- *
- *     DIRECTORY/KEY.so              KEY: a hash of the text, the flags, the compiler's own
- *                                   description, and its macros with these flags
- *     DIRECTORY/KEY-PID-N.c, .so    these while it is made; the first is there until the end,
- *                                   so that nobody else takes PID-N
- *
- * Nothing is loaded that is not a regular file of the user's which nobody else can write, in a
- * directory of the same kind, and that does not end with its key and a hash of all before. The
- * directory is held open: what is looked at and loaded is in that one, wherever its path leads
- * by then. No shell takes part. */
-#define _GNU_SOURCE
+/* Functions compiled: for many points the text of native.c, plugged into the program of a copy of the
+ * function; for one point that of emit_point.c, which the copy keeps for who calls it. */
 #include "tape/function/graph/dense_node.h"
 #include "tape/function/native/native.h"
 #include "tape/function/graph/repeat.h"
+#include "tape/function/text/emit.h"
 
+#include "compiler.h"
 #include "finish.h"
 
-#include <wengert/emit.h>
-
-#include <dirent.h>
-#include <dlfcn.h>
-#include <errno.h>
-#include <fcntl.h>
-#include <poll.h>
-#include <pwd.h>
-#include <signal.h>
-#include <spawn.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <sys/utsname.h>
-#include <sys/wait.h>
-#include <time.h>
-#include <unistd.h>
-#ifdef __linux__
-#include <sys/auxv.h>
-#endif
 
-enum {
-    PATHS = 4096,
-    KEY = 33,
-    NAMES = KEY + 48, /* for KEY-PID-N.so */
-    WHY = sizeof((wg_compiled *)0)->why,
-    MOST_FLAGS = 64,
-    MORE_FLAGS = 6, /* flags that the last commands add */
-    MOST_TRIES = 1000,
-    UNIT = 400,
-    LARGE = 20000, /* operations: functions with more are optimised less */
-    SLOT_ROOM = 192 << 10,
-    LEFT_SECONDS = 3600 /* from that age on, files of a process that is gone may be removed */
-};
+enum { UNIT = 400, SLOT_ROOM = 192 << 10 };
 
-typedef struct hash {
-    uint64_t a, b;
-} hash;
-
-typedef struct build {
-    wgi_core *c;
-    const char *compiler;
-    const char *const *flags;
-    char directory[PATHS], key[KEY], name[NAMES]; /* the name is KEY.so */
-    /* descriptor of the directory; -1: not open yet */
-    int held;
-    const char *argument[MOST_FLAGS];
-    size_t arguments;
-    int is_clang;
-    char said[1024]; /* how the compiler describes itself */
-    hash macros;     /* a hash of the macros that it defines with these flags */
-    char *why;       /* room for the reason of a failure, in a wg_compiled */
-} build;
-
-/* Sets the reason; what does not fit is cut, and ends with dots. Gives 0. */
-static int fail(build *b, const char *what, const char *detail) {
-    const int n = snprintf(b->why, WHY, "%s%s%s", what, *detail != 0 ? ": " : "", detail);
-    if (n >= WHY) memcpy(b->why + WHY - 4, "...", 4);
-    return 0;
-}
-
-/* Joins a path; 0: it does not fit. */
-static int join(char *to, size_t room, const char *directory, const char *name) {
-    const int n = snprintf(to, room, "%s/%s", directory, name);
-    return n > 0 && (size_t)n < room;
-}
-
-/* Has the program rights that its user does not have? Then neither the path nor the environment
- * nor the user's files can be trusted. */
-static int is_privileged(void) {
-#ifdef __linux__
-    return getauxval(AT_SECURE) != 0;
-#else
-    return getuid() != geteuid() || getgid() != getegid();
-#endif
-}
-
-/* ---- keys ---- */
-
-static int hash_bytes(void *ctx, const char *text, size_t bytes) {
-    hash *const h = ctx;
-    for (size_t i = 0; i < bytes; i++) {
-        h->a = (h->a ^ (unsigned char)text[i]) * 0x100000001b3u;
-        h->b = (h->b ^ (unsigned char)text[i]) * 0x9e3779b97f4a7c15u;
-        h->b ^= h->b >> 29;
-    }
-    return 0;
-}
-
-/* ---- processes ---- */
-
-/* Milliseconds between two looks at a process that writes nothing; and how many looks it gets when it
- * was told to end, before it is killed. */
-enum { BEAT = 20, BEATS = 100 };
-
-/* What a process writes: the beginning of it, and a hash of all if that is wanted. */
-typedef struct saying {
-    char *text;
-    size_t room, used;
-    hash *all;
-    wgi_progress *progress; /* told while it is waited for */
-} saying;
-
-/* Reads what has been written; 0: nothing more will come. */
-static int listen(int from, saying *to) {
-    for (char piece[4096];;) {
-        const ssize_t n = read(from, piece, sizeof piece);
-        if (n < 0 && errno == EINTR) continue;
-        if (n < 0 && errno == EAGAIN) return 1;
-        if (n <= 0) return 0;
-        const size_t left = to->room - 1 - to->used, take = (size_t)n < left ? (size_t)n : left;
-        memcpy(to->text + to->used, piece, take);
-        to->used += take;
-        if (to->all != NULL) (void)hash_bytes(to->all, piece, (size_t)n);
-    }
-}
-
-/* What is left of the group of a process that is to be stopped: asked first, so that a compiler
- * can remove its files, and killed before its leader is waited for, as long as nobody else can have
- * its number. */
-static void stop(pid_t pid) {
-    siginfo_t ended;
-    (void)kill(-pid, SIGTERM);
-    for (int beat = 0; beat < BEATS; beat++) {
-        memset(&ended, 0, sizeof ended);
-        if (waitid(P_PID, (id_t)pid, &ended, WEXITED | WNOHANG | WNOWAIT) != 0 &&
-            errno != EINTR)
-            break;
-        if (ended.si_pid == pid) break;
-        (void)poll(NULL, 0, BEAT);
-    }
-    (void)kill(-pid, SIGKILL);
-}
-
-/* Waits until the process has ended; not until the pipe is closed, since it may have started
- * others. Gives its wait status; 0 if somebody else has waited for it: what it has made will
- * tell. */
-static int attend(pid_t pid, int from, saying *to) {
-    const int told = to->progress->to.call != NULL;
-    int status = 0, stopped = 0;
-    for (int open = 1;;) {
-        struct pollfd p = {from, POLLIN, 0};
-        if (open && poll(&p, 1, BEAT) > 0) open = listen(from, to);
-        else if (!open && told) (void)poll(NULL, 0, BEAT);
-        if (told && !stopped && (stopped = wgi_progress_stops(to->progress, 0)) != 0) stop(pid);
-        const pid_t ended = waitpid(pid, &status, open || told ? WNOHANG : 0);
-        if (ended == 0 || (ended < 0 && errno == EINTR)) continue;
-        /* what it had started, and is killed, writes no more files once the pipe is closed */
-        for (int beat = 0; stopped && open && beat < BEATS; beat++)
-            if (poll(&p, 1, BEAT) > 0) open = listen(from, to);
-        if (open) (void)listen(from, to);
-        return ended < 0 ? 0 : status;
-    }
-}
-
-/* With attributes: the process leads a group of its own, with all that it starts, so that they can
- * be stopped together. */
-static int own_group(posix_spawnattr_t *attributes) {
-    if (posix_spawnattr_init(attributes) != 0) return 0;
-    if (posix_spawnattr_setflags(attributes, POSIX_SPAWN_SETPGROUP) == 0 &&
-        posix_spawnattr_setpgroup(attributes, 0) == 0)
-        return 1;
-    (void)posix_spawnattr_destroy(attributes);
-    return 0;
-}
-
-/* Runs a command that has no input. The beginning of what it writes goes to `said`. Gives its
- * exit status; -1: it could not be run, or was stopped. */
-static int run(const build *b, const char *const *argument, char *said, size_t room,
-               hash *all) {
-    posix_spawn_file_actions_t actions;
-    posix_spawnattr_t attributes;
-    wgi_progress *const progress = wgi_progress_of(b->c);
-    /* a terminal stops a group: it stays the user's where nobody is told */
-    const int told = progress->to.call != NULL;
-    saying to = {said, room, 0, all, progress};
-    int ends[2], status = 0;
-    pid_t pid = -1;
-    memset(said, 0, room);
-    if (b->c->status == WG_ESTOPPED) return -1;
-    if (pipe2(ends, O_CLOEXEC) != 0) return -1;
-    if (fcntl(ends[0], F_SETFL, O_NONBLOCK) != 0 ||
-        posix_spawn_file_actions_init(&actions) != 0) {
-        (void)close(ends[0]), (void)close(ends[1]);
-        return -1;
-    }
-    int bad = posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
-    if (bad == 0) bad = posix_spawn_file_actions_adddup2(&actions, ends[1], 1);
-    if (bad == 0) bad = posix_spawn_file_actions_adddup2(&actions, ends[1], 2);
-    /* POSIX says that the strings are not changed */
-    char *argv[MOST_FLAGS + 1];
-    for (size_t i = 0; i <= MOST_FLAGS; i++) {
-        memcpy(&argv[i], &argument[i], sizeof argv[i]);
-        if (argv[i] == NULL) break;
-    }
-    if (bad == 0 && told) bad = !own_group(&attributes);
-    if (bad == 0) {
-        bad = posix_spawnp(&pid, argv[0], &actions, told ? &attributes : NULL, argv, environ);
-        if (told) (void)posix_spawnattr_destroy(&attributes);
-    }
-    (void)posix_spawn_file_actions_destroy(&actions);
-    (void)close(ends[1]);
-    if (bad == 0) status = attend(pid, ends[0], &to);
-    (void)close(ends[0]);
-    if (told && progress->stopped)
-        (void)wgi_fail(b->c, WG_ESTOPPED,
-                       "wg_function_compile: stopped by the callback for progress");
-    /* it may have ended well just before it was stopped: what it has made is not used either */
-    if (bad != 0 || b->c->status == WG_ESTOPPED) return -1;
-    return WIFEXITED(status) && WEXITSTATUS(status) != 127 ? WEXITSTATUS(status) : -1;
-}
-
-/* ---- the directory ---- */
-
-static int ours(const struct stat *s) {
-    return s->st_uid == geteuid() && (s->st_mode & (S_IWGRP | S_IWOTH)) == 0;
-}
-
-static int is_our_directory(const char *path) {
-    struct stat s;
-    return lstat(path, &s) == 0 && S_ISDIR(s.st_mode) && ours(&s);
-}
-
-/* Makes the directory if it is not there, and keeps it open if it belongs to the user. */
-static int hold(build *b) {
-    struct stat s;
-    (void)mkdir(b->directory, S_IRWXU);
-    b->held = open(b->directory, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-    if (b->held >= 0 && fstat(b->held, &s) == 0 && S_ISDIR(s.st_mode) && ours(&s)) return 1;
-    if (b->held >= 0) (void)close(b->held);
-    b->held = -1;
-    return 0;
-}
-
-/* Slashes at its end are cut, since they would follow a link; a path that begins as a flag does
- * is made one that does not. */
-static int take_directory(build *b, const char *given) {
-    size_t end = strlen(given);
-    while (end > 1 && given[end - 1] == '/') end--;
-    const int n = snprintf(b->directory, PATHS, "%s%.*s", *given == '-' ? "./" : "",
-                           end < PATHS ? (int)end : PATHS, given);
-    return n > 0 && n + NAMES < PATHS;
-}
-
-static int choose_directory(build *b, const char *given) {
-    static const char none[] = "no directory of the user's that nobody else can write";
-    static const char is_long[] = "the path of the directory is too long";
-    struct passwd entry, *found = NULL;
-    char room[4096];
-    if (given != NULL) {
-        if (!take_directory(b, given)) return fail(b, *given == 0 ? none : is_long, "");
-        return hold(b) ? 1 : fail(b, none, b->directory);
-    }
-    if (getpwuid_r(geteuid(), &entry, room, sizeof room, &found) == 0 && found != NULL &&
-        found->pw_dir != NULL && is_our_directory(found->pw_dir) &&
-        join(b->directory, PATHS - NAMES, found->pw_dir, ".cache")) {
-        (void)mkdir(b->directory, S_IRWXU);
-        if (is_our_directory(b->directory) &&
-            join(b->directory, PATHS - NAMES, found->pw_dir, ".cache/wengert") && hold(b))
-            return 1;
-    }
-    (void)snprintf(b->directory, PATHS, "/tmp/wengert-%lu", (unsigned long)geteuid());
-    return hold(b) ? 1 : fail(b, none, b->directory);
-}
-
-/* ---- the text in a file ---- */
-
-typedef struct file {
-    int descriptor;
-    off_t at;
-} file;
-
-static int to_file(void *ctx, const char *text, size_t bytes) {
-    file *const f = ctx;
-    while (bytes != 0) {
-        const ssize_t n = pwrite(f->descriptor, text, bytes, f->at);
-        if (n < 0 && errno == EINTR) continue;
-        if (n <= 0) return 1;
-        text += n, bytes -= (size_t)n, f->at += n;
-    }
-    return 0;
-}
-
-static int write_text(wgi_writer *w, const wgi_native_form *form, const build *b,
-                      int descriptor) {
-    file f = {descriptor, 0};
-    wgi_text_open(&w->o, to_file, &f);
-    wgi_native_write(w, form, b->key);
-    const wg_status status = wgi_text_close(&w->o);
-    return (close(descriptor) == 0) & (status == WG_OK) & (w->c->status == WG_OK);
-}
-
-/* ---- what is at the end of a file: its key, and a hash of all before ---- */
-
-enum { TRAILER = 2 * (KEY - 1) };
-
-/* Writes the trailer for the first `size` bytes of a file. */
-static int seal(const build *b, int descriptor, off_t size, char *trailer) {
-    char piece[4096];
-    hash h = {0xcbf29ce484222325u, 0x6a09e667f3bcc908u};
-    for (off_t at = 0; at < size;) {
-        const size_t most =
-            size - at < (off_t)sizeof piece ? (size_t)(size - at) : sizeof piece;
-        const ssize_t n = pread(descriptor, piece, most, at);
-        if (n < 0 && errno == EINTR) continue;
-        if (n <= 0) return 0;
-        (void)hash_bytes(&h, piece, (size_t)n);
-        at += n;
-    }
-    (void)snprintf(trailer, TRAILER + 1, "%s%016llx%016llx", b->key, (unsigned long long)h.a,
-                   (unsigned long long)h.b);
-    return 1;
-}
-
-/* Opens a file that exists and may belong to the user; -1: there is none. It never waits for a
- * writer. */
-static int open_ours(const build *b, const char *name, int how) {
-    struct stat s;
-    const int descriptor = openat(b->held, name, how | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
-    if (descriptor < 0) return -1;
-    if (fstat(descriptor, &s) == 0 && S_ISREG(s.st_mode) && s.st_uid == geteuid())
-        return descriptor;
-    (void)close(descriptor);
-    return -1;
-}
-
-/* Appends the trailer to a file that has just been made. */
-static int put_seal(const build *b, const char *name) {
-    char trailer[TRAILER + 1];
-    struct stat s;
-    const int descriptor = open_ours(b, name, O_RDWR);
-    if (descriptor < 0) return 0;
-    file f = {descriptor, 0};
-    int done = fchmod(descriptor, S_IRWXU) == 0 && fstat(descriptor, &s) == 0 &&
-               seal(b, descriptor, s.st_size, trailer);
-    f.at = done ? s.st_size : 0;
-    done = done && to_file(&f, trailer, TRAILER) == 0;
-    return (close(descriptor) == 0) & done;
-}
-
-/* Does the file belong to the user, is it complete, and has it this key? */
-static int is_sealed(const build *b, const char *name) {
-    char trailer[TRAILER + 1], found[TRAILER + 1] = "";
-    struct stat s;
-    const int descriptor = open_ours(b, name, O_RDONLY);
-    if (descriptor < 0) return 0;
-    const int same = fstat(descriptor, &s) == 0 && ours(&s) && s.st_size > TRAILER &&
-                     pread(descriptor, found, TRAILER, s.st_size - TRAILER) == TRAILER &&
-                     seal(b, descriptor, s.st_size - TRAILER, trailer) &&
-                     memcmp(found, trailer, TRAILER) == 0;
-    (void)close(descriptor);
-    return same;
-}
-
-/* ---- what is left of processes that were stopped ---- */
-
-/* Is it KEY-PID-N.c or .so, old, and of a process that is gone? A process that cannot be seen
- * from here, on another machine or in a container, may still use it: hence the age. */
-static int is_left(const build *b, const char *name) {
-    struct stat s;
-    char *end;
-    if (strspn(name, "0123456789abcdef") != KEY - 1 || name[KEY - 1] != '-') return 0;
-    const long pid = strtol(name + KEY, &end, 10);
-    if (pid <= 0 || *end != '-') return 0;
-    (void)strtol(end + 1, &end, 10);
-    if (strcmp(end, ".c") != 0 && strcmp(end, ".so") != 0) return 0;
-    return getpgid((pid_t)pid) < 0 && errno == ESRCH &&
-           fstatat(b->held, name, &s, AT_SYMLINK_NOFOLLOW) == 0 && S_ISREG(s.st_mode) &&
-           s.st_mtime < time(NULL) - LEFT_SECONDS;
-}
-
-static void remove_leftovers(const build *b) {
-    const int again = openat(b->held, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    DIR *const d = again >= 0 ? fdopendir(again) : NULL;
-    if (d == NULL) {
-        if (again >= 0) (void)close(again);
-        return;
-    }
-    for (const struct dirent *e; (e = readdir(d)) != NULL;)
-        if (is_left(b, e->d_name)) (void)unlinkat(b->held, e->d_name, 0);
-    (void)closedir(d);
-}
-
-/* ---- the compiler ---- */
-
-static void add(build *b, const char *argument) {
-    if (b->arguments + 1 < MOST_FLAGS) b->argument[b->arguments++] = argument;
-    b->argument[b->arguments] = NULL;
-}
-
-static void command(build *b, const wgi_native_form *form, size_t operations) {
-    static const char *const always[] = {"-std=gnu11",
-                                         "-w",
-                                         "-shared",
-                                         "-fPIC",
-                                         "-ffp-contract=off",
-                                         "-fno-math-errno",
-                                         "-fno-trapping-math",
-                                         "-fno-plt"};
-    /* The text has no expression twice: to look for such takes time, and what is found occupies
-     * registers. And gcc 12, when it makes vectors of scalars, contracts an addition beside a
-     * subtraction, whatever it was told. */
-    static const char *const of_gcc[] = {"-fno-gcse", "-fno-tree-pre",
-                                         "-fno-tree-slp-vectorize"};
-    static const char *const avx2[] = {"-mavx2", "-mfma"};
-    static const char *const avx512[] = {"-mavx512f", "-mavx512dq", "-mavx512vl",
-                                         "-mprefer-vector-width=512"};
-    b->arguments = 0;
-    add(b, b->compiler);
-    for (size_t i = 0; i < sizeof always / sizeof *always; i++) add(b, always[i]);
-    for (size_t i = 0; form->width >= 4 && i < 2; i++) add(b, avx2[i]);
-    for (size_t i = 0; form->width == 8 && i < 4; i++) add(b, avx512[i]);
-    add(b, operations > LARGE ? "-O1" : "-O2");
-    for (size_t i = 0; !b->is_clang && i < 3; i++) add(b, of_gcc[i]);
-    for (size_t i = 0; b->flags != NULL && b->flags[i] != NULL; i++) add(b, b->flags[i]);
-}
-
-static int compiler_failed(build *b, char *said) {
-    for (char *p = said; *p != 0; p++)
-        if (*p == '\n') *p = ' ';
-    return fail(b, "the compiler failed", said);
-}
-
-static int ask(build *b) {
-    const char *const question[] = {b->compiler, "--version", NULL};
-    if (run(b, question, b->said, sizeof b->said, NULL) != 0)
-        return fail(b, "there is no compiler that can be run", b->compiler);
-    b->is_clang = strstr(b->said, "clang") != NULL;
-    return 1;
-}
-
-/* Runs the compiler, with its flags, on an empty text. */
-static int ask_of_nothing(build *b, const char *const *what, char *said, hash *all) {
-    static const char *const nothing[] = {"-x", "c", "/dev/null"};
-    const size_t before = b->arguments;
-    for (; *what != NULL; what++) add(b, *what);
-    for (size_t i = 0; i < sizeof nothing / sizeof *nothing; i++) add(b, nothing[i]);
-    const int status = run(b, b->argument, said, WHY, all);
-    b->argument[b->arguments = before] = NULL;
-    return status;
-}
-
-/* Is this file a program itself, and no script, which may add flags of its own? */
-static int is_binary(const char *path) {
-    char start[4];
-    const int descriptor = open(path, O_RDONLY | O_CLOEXEC);
-    if (descriptor < 0) return 0;
-    const ssize_t n = read(descriptor, start, sizeof start);
-    (void)close(descriptor);
-    return n == (ssize_t)sizeof start && memcmp(start, "\177ELF", sizeof start) == 0;
-}
-
-/* Is what is run under the compiler's name such a file? Searched for as by a shell. */
-static int is_compiler_binary(const char *compiler) {
-    const char *directory = NULL;
-    char path[PATHS];
-    if (strchr(compiler, '/') != NULL) return is_binary(compiler);
-    for (char **v = environ; v != NULL && *v != NULL && directory == NULL; v++)
-        if (strncmp(*v, "PATH=", 5) == 0) directory = *v + 5;
-    while (directory != NULL) {
-        const size_t length = strcspn(directory, ":");
-        const int n = snprintf(path, PATHS, "%.*s/%s", (int)length, directory, compiler);
-        if (length == 0 || length >= PATHS || n >= PATHS) return 0;
-        if (access(path, X_OK) == 0) return is_binary(path);
-        directory = directory[length] != 0 ? directory + length + 1 : NULL;
-    }
-    return 0;
-}
-
-/* Hashes the macros that its flags amount to on this machine: -march=native is not the same
- * everywhere. Our own flags are the same on all machines of a kind: of a gcc without others they are not
- * asked. clang may take more from files and its environment. */
-static int ask_macros(build *b) {
-    static const char *const macros[] = {"-dM", "-E", NULL}, *const check[] = {"-fsyntax-only",
-                                                                               NULL};
-    char said[WHY];
-    hash h = {0xcbf29ce484222325u, 0x6a09e667f3bcc908u};
-    struct utsname here;
-    if (!b->is_clang && (b->flags == NULL || b->flags[0] == NULL) &&
-        is_compiler_binary(b->compiler) && uname(&here) == 0) {
-        (void)hash_bytes(&h, here.machine, strlen(here.machine));
-        b->macros = h;
-        return 1;
-    }
-    const int status = ask_of_nothing(b, macros, said, &h);
-    b->macros = h;
-    if (status == 0) return 1;
-    /* for the message, without macros in front of it */
-    (void)ask_of_nothing(b, check, said, NULL);
-    return compiler_failed(b, said);
-}
-
-static int describe(build *b, wgi_writer *w, const wgi_native_form *form) {
-    hash h = b->macros;
-    (void)hash_bytes(&h, b->said, strlen(b->said) + 1);
-    for (size_t i = 0; i < b->arguments; i++)
-        (void)hash_bytes(&h, b->argument[i], strlen(b->argument[i]) + 1);
-    wgi_text_open(&w->o, hash_bytes, &h);
-    wgi_native_write(w, form, "");
-    (void)wgi_text_close(&w->o);
-    (void)snprintf(b->key, KEY, "%016llx%016llx", (unsigned long long)h.a,
-                   (unsigned long long)h.b);
-    (void)snprintf(b->name, NAMES, "%s.so", b->key);
-    return w->c->status == WG_OK;
-}
-
-/* Makes a file for the text that belongs to this call alone; `name` becomes its name without
- * .c. -1: it cannot be made. */
-static int own_file(const build *b, char *name) {
-    char text[NAMES + 4];
-    for (unsigned n = 0; n < MOST_TRIES; n++) {
-        (void)snprintf(name, NAMES, "%s-%ld-%u", b->key, (long)getpid(), n);
-        (void)snprintf(text, sizeof text, "%s.c", name);
-        const int descriptor =
-            openat(b->held, text, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
-                   S_IRUSR | S_IWUSR);
-        if (descriptor >= 0 || errno != EEXIST) return descriptor;
-    }
-    return -1;
-}
-
-static int compile(build *b, wgi_writer *w, const wgi_native_form *form) {
-    char name[NAMES], text[NAMES + 4], made[NAMES + 4], said[WHY];
-    char text_path[PATHS], made_path[PATHS];
-    int status = -1, done = 0;
-    remove_leftovers(b);
-    const int descriptor = own_file(b, name);
-    if (descriptor < 0) return fail(b, "cannot write in", b->directory);
-    (void)snprintf(text, sizeof text, "%s.c", name);
-    (void)snprintf(made, sizeof made, "%s.so", name);
-    (void)unlinkat(b->held, made, 0); /* left by an earlier process of the same number */
-    if (!write_text(w, form, b, descriptor)) {
-        (void)fail(b, "cannot write in", b->directory);
-    } else if (!join(text_path, PATHS, b->directory, text) ||
-               !join(made_path, PATHS, b->directory, made)) {
-        (void)fail(b, "the path is too long", b->directory);
-    } else {
-        add(b, "-o");
-        add(b, made_path);
-        add(b, text_path);
-        add(b, "-lm");
-        status = run(b, b->argument, said, sizeof said, NULL);
-        if (status != 0) (void)compiler_failed(b, said);
-        else if (!put_seal(b, made) || !is_sealed(b, made) ||
-                 renameat(b->held, made, b->held, b->name) != 0)
-            (void)fail(b, "the compiler made nothing that can be used in", b->directory);
-        else done = 1;
-    }
-    if (!done) (void)unlinkat(b->held, made, 0);
-    (void)unlinkat(b->held, text, 0);
-    return done;
-}
-
-/* ---- loading ---- */
-
-static void close_native(wg_function *f) {
-    (void)dlclose(f->native->library);
-    wgi_home_release(&f->native->home, f->native);
-    f->native = NULL;
-}
-
-/* A path to a file in the directory that is open, where the system has one for that; otherwise
- * the path that leads there now. A loader that has loaded a library of that name takes that: it
- * has the same key. */
-static int library_path(const build *b, char *path) {
-    char held[48];
-    struct stat s, there;
-    (void)snprintf(held, sizeof held, "/proc/self/fd/%d", b->held);
-    if (fstat(b->held, &s) != 0) return 0;
-    const char *by = held;
-    if (stat(by, &there) != 0 || there.st_dev != s.st_dev || there.st_ino != s.st_ino) {
-        by = b->directory;
-        if (lstat(by, &there) != 0 || there.st_dev != s.st_dev || there.st_ino != s.st_ino)
-            return 0;
-    }
-    return join(path, PATHS, by, b->name);
-}
-
-static wgi_native *obtain_native(build *b) {
-    wgi_home home;
-    void *base;
-    const wg_status s = wgi_home_obtain(b->c, sizeof(wgi_native), &home, &base);
-    if (s != WG_OK) {
-        (void)wgi_fail(b->c, s, "wg_function_compile: no memory for what is loaded");
-        return NULL;
-    }
-    wgi_native *const native = base;
-    native->home = home;
-    return native;
-}
-
-static int load(build *b, wg_function *f) {
-    char path[PATHS];
-    if (!is_sealed(b, b->name) || !library_path(b, path))
-        return fail(b, "not what was compiled, or not the user's only", b->name);
-    void *const library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
-    if (library == NULL) {
-        const char *const said = dlerror();
-        return fail(b, "cannot be loaded", said != NULL ? said : b->name);
-    }
-    const char *const key = dlsym(library, WGI_NATIVE_KEY);
-    void *const each = dlsym(library, WGI_NATIVE_EACH);
-    if (key == NULL || each == NULL || strcmp(key, b->key) != 0) {
-        (void)dlclose(library);
-        return fail(b, "is not what was compiled", b->name);
-    }
-    wgi_native *const native = obtain_native(b);
-    if (native == NULL) {
-        (void)dlclose(library);
-        return fail(b, "no memory", "");
-    }
-    native->close = close_native;
-    native->library = library;
-    f->native = native;
-    memcpy(&f->bytecode->native, &each, sizeof each);
-    return 1;
-}
-
-/* ---- a function ---- */
+/* ---- for many points ---- */
 
 static size_t operations_of(const wg_function *f) {
     size_t n = 0;
@@ -646,42 +23,96 @@ static size_t operations_of(const wg_function *f) {
     return n;
 }
 
-/* Takes a library from the directory, or compiles one into it. */
-static int find_or_compile(build *b, wgi_writer *w, const wgi_native_form *form, wg_function *f,
-                           wg_compiled *compiled) {
-    if (!describe(b, w, form)) return fail(b, b->c->message, "");
-    compiled->cached = is_sealed(b, b->name) && load(b, f);
-    if (compiled->cached) return 1;
-    return b->c->status == WG_OK && compile(b, w, form) && load(b, f);
+/* What writes native code. */
+typedef struct native_text {
+    wgi_writer w;
+    wgi_native_form form;
+} native_text;
+
+static wg_status write_native(void *ctx, const char *key, wg_write *to, void *to_ctx) {
+    native_text *const n = ctx;
+    wgi_text_open(&n->w.o, to, to_ctx);
+    wgi_native_write(&n->w, &n->form, key);
+    return wgi_text_close(&n->w.o);
+}
+
+static void close_native(wg_function *f) {
+    wgi_compiler_unload(&(wgi_loaded){f->native->library, NULL});
+    wgi_home_release(&f->native->home, f->native);
+    f->native = NULL;
+}
+
+/* What was loaded becomes a part of the function. */
+static int keep_loaded(wgi_core *c, wg_function *f, const wgi_loaded *loaded,
+                       wg_compiled *compiled) {
+    wgi_home home;
+    void *base;
+    const wg_status s = wgi_home_obtain(c, sizeof(wgi_native), &home, &base);
+    if (s != WG_OK) {
+        wgi_compiler_unload(loaded);
+        (void)wgi_fail(c, s, "wg_function_compile: no memory for what is loaded");
+        return wgi_compiler_refuses(compiled->why, "no memory");
+    }
+    f->native = base;
+    *f->native = (wgi_native){home, close_native, loaded->library, NULL};
+    return 1;
 }
 
 /* Native code for this function alone. Gives 0, with a reason, where there is none; a lack of
  * memory is a failure of the tape. */
 static int of_its_own(wgi_core *c, wg_function *f, const wg_compile_options *o,
                       wg_compiled *compiled) {
-    static const char call[] = "wg_function_compile";
-    const wgi_native_form form = {wgi_native_width(f->bytecode), UNIT, SLOT_ROOM};
-    build b;
-    wgi_writer w;
-    memset(&b, 0, sizeof b);
-    b.c = c;
-    b.compiler = o != NULL && o->compiler != NULL ? o->compiler : "cc";
-    b.flags = o != NULL ? o->flags : NULL;
-    b.why = compiled->why;
-    if (f->each == 0) return fail(&b, "nothing is done at each point", "");
+    native_text n;
+    const wgi_compiled_text text = {write_native, &n, WGI_NATIVE_EACH,
+                                    wgi_native_width(f->bytecode), operations_of(f)};
+    wgi_loaded loaded;
+    n.form = (wgi_native_form){text.width, UNIT, SLOT_ROOM};
+    if (f->each == 0)
+        return wgi_compiler_refuses(compiled->why, "nothing is done at each point");
     if (wgi_dense_elements(f) != 0)
-        return fail(&b, "BLAS and LAPACK do whole matrices at each point", "");
-    if (is_privileged()) return fail(&b, "the program has rights that its user has not", "");
-    if (wgi_writer_open(&w, c, call, f, "wgi") != WG_OK || wgi_native_plan(&w, &form) != WG_OK)
-        return fail(&b, c->message, "");
-    if (!ask(&b)) return 0;
-    command(&b, &form, operations_of(f));
-    if (b.arguments + MORE_FLAGS >= MOST_FLAGS) return fail(&b, "too many flags", "");
-    if (!ask_macros(&b) || !choose_directory(&b, o != NULL ? o->directory : NULL)) return 0;
-    const int done = find_or_compile(&b, &w, &form, f, compiled);
-    (void)close(b.held);
-    return done;
+        return wgi_compiler_refuses(compiled->why,
+                                    "BLAS and LAPACK do whole matrices at each point");
+    if (wgi_writer_open(&n.w, c, "wg_function_compile", f, "wgi") != WG_OK ||
+        wgi_native_plan(&n.w, &n.form) != WG_OK)
+        return wgi_compiler_refuses(compiled->why, c->message);
+    if (!wgi_compiler_run(c, &text, o, &loaded, compiled)) return 0;
+    if (!keep_loaded(c, f, &loaded, compiled)) return 0;
+    memcpy(&f->bytecode->native, &loaded.entry, sizeof loaded.entry);
+    return 1;
 }
+
+/* ---- for one point ---- */
+
+#define POINT "wengert_point" /* the name of all of them */
+typedef struct point_text {
+    wgi_core *c;
+    const wg_function *f;
+} point_text;
+
+static wg_status write_point(void *ctx, const char *key, wg_write *to, void *to_ctx) {
+    const point_text *const p = ctx;
+    const wg_emit_options as = {.name = POINT, .entries = WG_EMIT_POINT};
+    char line[80];
+    const wg_status s = wgi_emit(p->c, "wg_function_compile_point", p->f, &as, to, to_ctx);
+    if (s != WG_OK) return s;
+    const int n =
+        snprintf(line, sizeof line, "const char %s[] = \"%s\";\n", WGI_NATIVE_KEY, key);
+    return to(to_ctx, line, (size_t)n) == 0 ? WG_OK : WG_EWRITE;
+}
+
+static int make_point(wgi_core *c, wg_function *f, const wg_compile_options *o,
+                      wg_compiled *compiled) {
+    point_text p = {c, f};
+    const wgi_compiled_text text = {write_point, &p, POINT, 0, f->once + f->each + f->after};
+    wgi_loaded loaded;
+    if (!wgi_compiler_run(c, &text, o, &loaded, compiled) ||
+        !keep_loaded(c, f, &loaded, compiled))
+        return 0;
+    memcpy(&f->native->point, &loaded.entry, sizeof loaded.entry);
+    return 1;
+}
+
+/* ---- a function ---- */
 
 /* Native code for the bodies of repeats; and for the function itself, unless it has repeats at
  * each point, which are left to the interpreter. */
@@ -704,10 +135,12 @@ static int make_native(wgi_core *c, wg_function *f, const wg_compile_options *o,
     return all;
 }
 
-wg_status wg_function_compile(wg_tape *t, const wg_function *f,
-                              const wg_compile_options *options, wg_function **out,
-                              wg_compiled *compiled) {
-    static const char call[] = "wg_function_compile";
+/* A copy of f, with what `make` compiles for it. */
+typedef int wgi_make(wgi_core *c, wg_function *f, const wg_compile_options *o,
+                     wg_compiled *compiled);
+static wg_status compile(wg_tape *t, const char *call, wgi_make *make, const wg_function *f,
+                         const wg_compile_options *options, wg_function **out,
+                         wg_compiled *compiled) {
     wg_compiled here;
     wgi_builder b;
     wg_function *none = NULL;
@@ -717,7 +150,7 @@ wg_status wg_function_compile(wg_tape *t, const wg_function *f,
     if (s != WG_OK) return s;
     s = wgi_builder_begin(&b, t, call, 1, &none);
     if (s == WG_OK) {
-        compiled->native = make_native(b.c, *out, options, compiled);
+        compiled->native = make(b.c, *out, options, compiled);
         if (compiled->native) compiled->why[0] = 0;
         s = b.c->status == WG_ENOMEM || b.c->status == WG_EBUDGET || b.c->status == WG_ESTOPPED
                 ? b.c->status
@@ -729,4 +162,20 @@ wg_status wg_function_compile(wg_tape *t, const wg_function *f,
         *out = NULL;
     }
     return s;
+}
+
+wg_status wg_function_compile(wg_tape *t, const wg_function *f,
+                              const wg_compile_options *options, wg_function **out,
+                              wg_compiled *compiled) {
+    return compile(t, "wg_function_compile", make_native, f, options, out, compiled);
+}
+
+wg_status wg_function_compile_point(wg_tape *t, const wg_function *f,
+                                    const wg_compile_options *options, wg_function **out,
+                                    wg_compiled *compiled) {
+    return compile(t, "wg_function_compile_point", make_point, f, options, out, compiled);
+}
+
+wg_point_call *wg_function_point(const wg_function *f) {
+    return f == NULL || f->native == NULL ? NULL : f->native->point;
 }

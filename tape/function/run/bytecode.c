@@ -16,7 +16,6 @@ void *wgi_fn_room(wgi_fn_maker *m, size_t bytes) {
 /* ---- a part ---- */
 
 static void forget_part(wgi_fn_maker *m) {
-    m->units.count = m->free.count = 0;
     for (size_t i = 0; i < m->f->nodes + 3; i++) {
         m->uses[i] = 0;
         m->user[i] = WGI_NO_NODE;
@@ -46,18 +45,24 @@ static size_t lanes_for(const wgi_fn_maker *m) {
 static void part(wgi_fn_maker *m, wgi_when when, uint32_t low, uint32_t high) {
     m->when = when, m->low = low, m->high = high;
     const size_t first_call = m->calls.count;
+    const int empty = low == high && when != WGI_EACH;
     m->first_code[when] = m->codes.count;
-    forget_part(m);
-    wgi_fn_families(m);
-    if (wgi_fn_failed(m)) return;
-    wgi_fn_count_uses(m);
-    for (size_t g = 0; when == WGI_EACH && g < m->p.loads; g++)
-        for (uint32_t k = 0; k < m->load[g].count; k++)
-            if (m->uses[m->load_node[g * WGI_FN_GROUP + k]] != 0) m->load[g].wanted |= 1u << k;
-    wgi_fn_list_units(m);
+    m->units.count = m->free.count = 0;
+    if (!empty) {
+        forget_part(m);
+        wgi_fn_families(m);
+        if (wgi_fn_failed(m)) return;
+        wgi_fn_count_uses(m);
+        for (size_t g = 0; when == WGI_EACH && g < m->p.loads; g++)
+            for (uint32_t k = 0; k < m->load[g].count; k++)
+                if (m->uses[m->load_node[g * WGI_FN_GROUP + k]] != 0)
+                    m->load[g].wanted |= 1u << k;
+        wgi_fn_list_units(m);
+    }
     wgi_fn_select(m);
     if (wgi_fn_failed(m)) return;
-    wgi_fn_deal_columns(m);
+    m->slots = WGI_FN_FIXED;
+    if (!empty) wgi_fn_deal_columns(m);
     if (wgi_fn_failed(m)) return;
     if (when == WGI_EACH) m->p.lanes = lanes_for(m);
     if (m->slots > UINT32_MAX / wgi_fn_offset(1)) {
@@ -90,12 +95,20 @@ static int becomes_uniform(const wgi_fn_maker *m, uint32_t i, unsigned when) {
            !wgi_fn_is_sum(m, i);
 }
 
+/* The nodes that are computed at each point, and those that are computed after, are ranges. */
+static uint32_t first_each(const wg_function *f) {
+    return (uint32_t)(f->n + f->numbers + f->once);
+}
+static uint32_t first_after(const wg_function *f) { return first_each(f) + (uint32_t)f->each; }
+
 static void mark_uniforms(wgi_fn_maker *m) {
     wg_function *const f = m->f;
-    for (size_t i = 0; i < f->nodes; i++) {
+    const uint32_t each = first_each(f), after = first_after(f);
+    for (uint32_t i = 0; i < f->nodes; i++) {
         const wgi_node *const n = &f->node[i];
         for (uint32_t k = 0; k < n->count; k++) {
             const uint32_t x = f->operand[n->first + k];
+            if (x >= each && x < after && i < after) continue; /* both at each point */
             if (f->node[x].when != n->when) m->mark[x] |= WGI_MARK_UNIFORM;
         }
     }
@@ -103,33 +116,34 @@ static void mark_uniforms(wgi_fn_maker *m) {
     for (size_t k = 0; k < f->guards; k++)
         m->mark[f->guard[k].a] |= WGI_MARK_UNIFORM, m->mark[f->guard[k].b] |= WGI_MARK_UNIFORM;
     for (uint32_t i = 0; i < f->nodes; i++)
-        if (!becomes_uniform(m, i, WGI_ONCE) && !becomes_uniform(m, i, WGI_AFTER))
+        if ((i >= each && i < after) ||
+            (!becomes_uniform(m, i, WGI_ONCE) && !becomes_uniform(m, i, WGI_AFTER)))
             m->mark[i] &= (unsigned char)~WGI_MARK_UNIFORM;
 }
 
 static void uniforms(wgi_fn_maker *m) {
     wg_function *const f = m->f;
     wgi_bytecode *const p = &m->p;
-    for (size_t i = 0; i < f->nodes + 3; i++) m->uniform[i] = WGI_NO_NODE;
+    const uint32_t each = first_each(f), after = first_after(f);
     mark_uniforms(m);
     uint32_t at = 0;
     m->uniform[m->one + 1] = at++;
     m->uniform[m->zero] = at++;
     m->uniform[m->one] = at++;
-    for (uint32_t i = 0; i < f->nodes; i++)
+    for (uint32_t i = (uint32_t)f->n; i < each; i++)
         if (f->node[i].kind == WGI_NODE_NUMBER) m->uniform[i] = at++;
     p->numbers = at - 1;
     for (uint32_t i = 0; i < f->n; i++)
         if (f->node[i].when == WGI_ONCE) m->uniform[i] = at++;
-    for (uint32_t i = 0; i < f->nodes; i++)
+    for (uint32_t i = 0; i < each; i++)
         if (becomes_uniform(m, i, WGI_ONCE)) m->uniform[i] = at++;
     p->sum_at = at;
-    for (uint32_t i = 0; i < f->nodes; i++)
+    for (uint32_t i = after; i < f->nodes; i++)
         if (wgi_fn_is_sum(m, i)) {
             m->uniform[i] = at++;
             m->sum[wgi_fn_operands_of(m, i)[0]] = (uint32_t)p->sums++;
         }
-    for (uint32_t i = 0; i < f->nodes; i++)
+    for (uint32_t i = after; i < f->nodes; i++)
         if (becomes_uniform(m, i, WGI_AFTER)) m->uniform[i] = at++;
     p->uniforms = at;
 }
@@ -154,9 +168,8 @@ static void dependences(wgi_fn_maker *m) {
         for (int s = 0; s < 2; s++)
             if (m->mark[side[s]] & WGI_MARK_DEPENDS) m->mark[side[s]] |= WGI_MARK_CHECKED;
     }
-    for (uint32_t i = 0; i < f->nodes; i++)
-        if (wgi_fn_sum_of(m, i) != WGI_NO_NODE && (m->mark[i] & WGI_MARK_DEPENDS))
-            m->p.check_sums = 1;
+    for (uint32_t i = 0; m->sum != NULL && i < f->nodes; i++)
+        if (m->sum[i] != WGI_NO_NODE && (m->mark[i] & WGI_MARK_DEPENDS)) m->p.check_sums = 1;
 }
 
 static size_t groups_of(size_t count, const wg_argument *a, unsigned without) {
@@ -240,7 +253,7 @@ static uint32_t *piece(const wgi_fn_maker *m, wgi_pieces *p, int of_use, int byt
 }
 
 static void lay_out(wgi_fn_maker *m, wgi_pieces *p, int families, int sums) {
-    m->uniform = piece(m, p, 1, 0);
+    m->uniform = piece(m, p, 1, 0xff);
     m->user = piece(m, p, 1, 0);
     m->last = piece(m, p, 1, 0);
     m->next = m->slot = piece(m, p, 1, 0);
@@ -260,9 +273,11 @@ static int open_by_node(wgi_fn_maker *m) {
     int families = 0, sums = 0;
     for (size_t i = 0; i < m->f->nodes; i++) {
         const wgi_node *const n = &m->f->node[i];
-        families |= wgi_node_is_partial(n) || n->kind == WGI_NODE_PART;
+        m->wholes |= wgi_node_has_parts(n);
+        families |= wgi_node_is_partial(n);
         sums |= n->kind == WGI_NODE_SUM;
     }
+    families |= m->wholes;
     wgi_pieces p = {NULL, 0};
     lay_out(m, &p, families, sums);
     p.base = wgi_list_need(m->c, &m->by_node, NULL, 0, p.used);
@@ -312,7 +327,7 @@ static void native_columns(wgi_fn_maker *m, uint32_t *input_node, uint32_t *resu
             input_node[p->native_inputs++] = m->load_node[g * WGI_FN_GROUP + k];
             m->load[g].native[k] = at++;
         }
-    for (size_t i = 0; i < f->nodes + 3; i++) m->slot[i] = 0;
+    for (size_t j = 0; j < f->m; j++) m->slot[f->result[j]] = 0;
     for (int uniform = 0; uniform < 2; uniform++)
         for (size_t g = 0; g < p->stores; g++)
             for (uint32_t k = 0; k < m->store[g].count; k++) {
@@ -473,8 +488,8 @@ wg_status wgi_bytecode_make(wgi_core *c, wg_function *f, const wgi_fn_machine *m
     m.p.machine = machine;
     m.p.simd = simd;
     if (!open(&m)) return c->status;
-    const uint32_t once = (uint32_t)(f->n + f->numbers), each = once + (uint32_t)f->once;
-    const uint32_t after = each + (uint32_t)f->each;
+    const uint32_t once = (uint32_t)(f->n + f->numbers), each = first_each(f),
+                   after = first_after(f);
     uniforms(&m);
     dependences(&m);
     groups(&m);
@@ -484,10 +499,11 @@ wg_status wgi_bytecode_make(wgi_core *c, wg_function *f, const wgi_fn_machine *m
     const size_t codes = m.codes.count - m.first_code[WGI_EACH];
     if (!wgi_fn_failed(&m)) part(&m, WGI_AFTER, after, (uint32_t)f->nodes);
     if (wgi_fn_failed(&m)) return c->status;
-    m.p.block = block_for(&m.p, codes + wgi_function_cost_of_wholes(f));
-    size_t most = 0;
+    m.p.block = block_for(&m.p, codes + (m.wholes ? wgi_function_cost_of_wholes(f) : 0));
+    size_t most = 0, work;
 #define KIND_WHOLE(NAME, stem, ...)                                                            \
-    most = wgi_fn_##stem##_work(f) > most ? wgi_fn_##stem##_work(f) : most;
+    work = m.wholes ? wgi_fn_##stem##_work(f) : 0;                                             \
+    most = work > most ? work : most;
 #include "tape/function/graph/kinds.def"
     m.p.whole_bytes = most;
     finish(&m);
@@ -499,7 +515,7 @@ wg_status wgi_bytecode_new(wgi_core *c, wg_function *f) {
     const wgi_simd *const simd = wgi_simd_best();
     const wgi_fn_machine *machine = wgi_fn_base;
     /* matrices are gathered point by point, which costs less where their elements are nearer */
-    if (wgi_dense_elements(f) > f->nodes / 2 && f->nodes > FAR)
+    if (f->nodes > FAR && wgi_dense_elements(f) > f->nodes / 2)
         return wgi_bytecode_make(c, f, machine, simd);
 #if defined(__x86_64__)
     if (simd == wgi_simd_avx512 && wgi_fn_avx512 != NULL) machine = wgi_fn_avx512;

@@ -49,6 +49,7 @@ typedef struct wgi_fn_maker {
     wg_function *f;
     wgi_bytecode p;
 
+    int wholes;         /* has any node parts? */
     wgi_when when;      /* which part is being made */
     uint32_t low, high; /* the range of its operations */
     uint32_t zero, one; /* nodes behind those of the function, for these numbers */
@@ -56,7 +57,8 @@ typedef struct wgi_fn_maker {
     /* of every node; a list of something that the function has none of is NULL */
     wgi_list_room by_node;
     unsigned char *mark;
-    unsigned char *uses;     /* readers among operations, results, sums, comparisons: 0, 1, 2 or more */
+    unsigned char
+        *uses; /* readers among operations, results, sums, comparisons: 0, 1, 2 or more */
     uint32_t *uniform;       /* where the uniform stands, or WGI_NO_NODE */
     uint32_t *user, *last;   /* the last operation, and the last instruction, that reads it */
     uint32_t *next, *before; /* the order of the nodes, as a chain */

@@ -206,12 +206,11 @@ static uint32_t order(wgi_fn_maker *m) {
         if (!wgi_fn_leads(m, i)) continue;
         uint32_t ends = 0;
         for (uint32_t k = 0; k < read_count(m, i); k++)
-            ends += wgi_fn_in_columns(m, reads(m, i, k)) && m->user[reads(m, i, k)] == i;
+            ends += m->user[reads(m, i, k)] == i && wgi_fn_in_columns(m, reads(m, i, k));
         const int pair = (i > m->low && wgi_fn_is_exchange(m, i, i - 1)) ||
                          (i + 1 < m->high && wgi_fn_is_exchange(m, i, i + 1));
         m->last[i] = m->uses[i] == 1 && wgi_fn_sibling_of(m, i) == WGI_NO_NODE && ends <= 1 &&
-                     !pair &&
-                     !takes_many(wgi_fn_node_of(m, m->user[i]));
+                     !pair && !takes_many(wgi_fn_node_of(m, m->user[i]));
         if (!m->last[i]) put_before(m, i, end);
     }
     for (uint32_t i = m->high; i-- > m->low;) {
@@ -222,8 +221,8 @@ static uint32_t order(wgi_fn_maker *m) {
             uint32_t best = WGI_NO_NODE;
             for (uint32_t k = 0; k < read_count(m, i); k++) {
                 const uint32_t x = reads(m, i, k);
-                if (!wgi_fn_in_columns(m, x) || !wgi_fn_leads(m, x) || !m->last[x] ||
-                    m->user[x] != i)
+                if (m->user[x] != i || !wgi_fn_in_columns(m, x) || !wgi_fn_leads(m, x) ||
+                    !m->last[x])
                     continue;
                 if ((below == WGI_NO_NODE || x < below) && (best == WGI_NO_NODE || x > best))
                     best = x;

@@ -8,6 +8,10 @@
 
 #include <wengert/emit.h>
 
+/* wg_function_emit where the tape is being worked on already. */
+wg_status wgi_emit(wgi_core *c, const char *call, const wg_function *f,
+                   const wg_emit_options *options, wg_write *write, void *ctx);
+
 /* ---- one point: emit_point.c ---- */
 
 /* About so many operations in a unit. */
