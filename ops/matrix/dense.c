@@ -157,8 +157,8 @@ void wgi_transpose(size_t n, double *a) {
 }
 
 /* a += f u v', where a call of BLAS costs more than what it does. */
-static void add_outer(size_t m, size_t n, double f, const double *u, const double *v, double *a,
-                      size_t ld) {
+static void add_outer(size_t m, size_t n, double f, const double *restrict u,
+                      const double *restrict v, double *restrict a, size_t ld) {
     for (size_t j = 0; j < n; j++, a += ld) {
         const double s = f * v[j];
         for (size_t i = 0; i < m; i++) a[i] += u[i] * s;

@@ -5,9 +5,8 @@
 #include <math.h>
 
 /* Orders up to 8 are compiled one by one, so that their loops are unrolled; clang does that of itself. What
- * a solve has found stays in registers, and of each unknown one number is written: loads from what has
- * just been stored cost more than the arithmetic. The order of additions is that of BLAS, column by
- * column. */
+ * a solve has found stays in registers: to load what has just been stored costs more than the
+ * arithmetic. Sums go in the order of BLAS, column by column. */
 #define EACH_ORDER(F) F(1) F(2) F(3) F(4) F(5) F(6) F(7) F(8)
 #define UNROLLED static inline __attribute__((always_inline))
 #if defined __GNUC__ && !defined __clang__
@@ -102,8 +101,10 @@ UNROLLED int lu_of(size_t n, double *a, int *pivot) {
             if (info == 0) info = (int)j + 1;
             continue;
         }
-        if (p != j) UNROLL
-        for (size_t k = 0; k < n; k++) exchange(a + j + k * n, a + p + k * n);
+        if (p != j) {
+            UNROLL
+            for (size_t k = 0; k < n; k++) exchange(a + j + k * n, a + p + k * n);
+        }
         const double by = c[j];
         UNROLL
         for (size_t i = j + 1; i < n; i++) c[i] /= by;
