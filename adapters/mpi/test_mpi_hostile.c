@@ -233,7 +233,7 @@ static void memory_that_one_rank_has_not_fails_all(void **state) {
     (void)state;
     static on_all *const calls[] = {sum_of, least_of, scan_of, root_to_all, to_the_right};
     static wg_real x[SOME], y[SOME];
-    if (SANITIZED) skip();
+    if (SANITIZED) return; /* there realloc is the sanitizer's */
     for (size_t c = 0; c < sizeof calls / sizeof *calls; c++)
         for (size_t k = 0, failures = 1; failures != 0; k++) {
             wg_mpi *const other = wg_mpi_new(MPI_COMM_WORLD, WG_MPI_CHECKED);
