@@ -78,6 +78,8 @@ wg_status wgi_scalapack_refuse(wg_tape *t, wg_scalapack *g, wg_status s, const c
 const char *wgi_scalapack_odd(wg_scalapack_mat a, wg_scalapack_mat b, wg_status *s);
 /* x of n numbers becomes the sum over all ranks, the same bits on all. */
 wg_status wgi_scalapack_sum(wg_scalapack *g, double *x, int n);
+/* The sum over all ranks of x, 1 by 1, on a forward tape. */
+wg_real wgi_scalapack_total(wg_tape *t, wg_scalapack *g, wg_mat x);
 /* The end of a function of an operation: its failure is the block's. */
 static inline wg_status wgi_scalapack_done(const wg_scalapack *g, wg_block *b, wg_status s) {
     if (s != WG_OK) b->why = g->message;

@@ -4,6 +4,7 @@
  * R = alpha op(A) op(B). Adjoints: op(A)_ += alpha R_ op(B)', op(B)_ += alpha op(A)' R_.
  * r = sum(x o y). Adjoints: x_ += r_ y, y_ += r_ x. Source: Giles 2008, 2.2. */
 #include "internal.h"
+#include <wengert/elementwise.h>
 #include <string.h>
 
 typedef struct params {
@@ -141,12 +142,33 @@ static wg_status gemm_jvp(wg_block *b) {
     return WG_OK;
 }
 
+/* The products of gemm_vjp, which know their own derivatives. */
+static wg_status gemm_adjoint(wg_tape *t, wg_block *b, const wg_mat *in, const wg_mat *out,
+                              const wg_mat *bar, wg_mat *back) {
+    const params *const p = b->params;
+    const size_t m = p->m, n = p->n, k = p->k;
+    const wg_scalapack_mat x = {p->g, rows_of(p->ta, m, k), rows_of(p->ta, k, m), p->block,
+                                in[0]};
+    const wg_scalapack_mat y = {p->g, rows_of(p->tb, k, n), rows_of(p->tb, n, k), p->block,
+                                in[1]};
+    const wg_scalapack_mat w = {p->g, m, n, p->block, bar[0]};
+    (void)out;
+    back[0] = (p->ta == 'N' ? wg_scalapack_gemm(t, 'N', other(p->tb), p->alpha, w, y)
+                            : wg_scalapack_gemm(t, p->tb, 'T', p->alpha, y, w))
+                  .local;
+    back[1] = (p->tb == 'N' ? wg_scalapack_gemm(t, other(p->ta), 'N', p->alpha, x, w)
+                            : wg_scalapack_gemm(t, 'T', p->ta, p->alpha, w, x))
+                  .local;
+    return wg_tape_status(t);
+}
+
 static const wg_block_op gemm_op = {.name = "wg_scalapack_gemm",
                                     .flags = WG_OP_ALWAYS,
                                     .shape = gemm_shape,
                                     .value = gemm_value,
                                     .vjp = gemm_vjp,
-                                    .jvp = gemm_jvp};
+                                    .jvp = gemm_jvp,
+                                    .adjoint = gemm_adjoint};
 
 wg_scalapack_mat wg_scalapack_gemm(wg_tape *t, char ta, char tb, double alpha,
                                    wg_scalapack_mat a, wg_scalapack_mat b) {
@@ -233,12 +255,23 @@ static wg_status dot_jvp(wg_block *b) {
     return wgi_scalapack_done(p->g, b, s);
 }
 
+static wg_status dot_adjoint(wg_tape *t, wg_block *b, const wg_mat *in, const wg_mat *out,
+                             const wg_mat *bar, wg_mat *back) {
+    const params *const p = b->params;
+    const wg_real w = wgi_scalapack_total(t, p->g, bar[0]);
+    (void)out;
+    back[0] = wg_mat_scale_real(t, w, in[1]);
+    back[1] = wg_mat_scale_real(t, w, in[0]);
+    return wg_tape_status(t);
+}
+
 static const wg_block_op dot_op = {.name = "wg_scalapack_dot",
                                    .flags = WG_OP_ALWAYS,
                                    .shape = dot_shape,
                                    .value = dot_value,
                                    .vjp = dot_vjp,
-                                   .jvp = dot_jvp};
+                                   .jvp = dot_jvp,
+                                   .adjoint = dot_adjoint};
 
 wg_real wg_scalapack_dot(wg_tape *t, wg_scalapack_mat x, wg_scalapack_mat y) {
     wg_scalapack *const g = x.grid;
@@ -255,5 +288,39 @@ wg_real wg_scalapack_dot(wg_tape *t, wg_scalapack_mat x, wg_scalapack_mat y) {
         (void)wgi_scalapack_apply(t, g, &dot_op, &p, sizeof p, WGI_SCALAPACK_DOT, 2, in, 1,
                                   &out);
     }
+    return wg_mat_at(out, 0, 0);
+}
+
+/* ---- the sum of a number of each rank ------------------------------------------------------- */
+
+/* The adjoint of a number that all ranks are given, on forward tapes: y = sum of x. */
+
+static wg_status total_value(wg_block *b) {
+    const params *const p = b->params;
+    const wg_status s = enter(p, b, WGI_SCALAPACK_DOT, 3, NULL);
+    b->out[0].value[0] = b->in[0].value[0];
+    return wgi_scalapack_done(p->g, b,
+                              s != WG_OK ? s : wgi_scalapack_sum(p->g, b->out[0].value, 1));
+}
+
+static wg_status total_jvp(wg_block *b) {
+    const params *const p = b->params;
+    const wg_status s = enter(p, b, WGI_SCALAPACK_DOT, 4, NULL);
+    for (size_t l = 0; l < b->lanes; l++)
+        b->out[0].bar[l] = b->in[0].bar != NULL ? b->in[0].bar[l] : 0;
+    return wgi_scalapack_done(
+        p->g, b, s != WG_OK ? s : wgi_scalapack_sum(p->g, b->out[0].bar, (int)b->lanes));
+}
+
+static const wg_block_op total_op = {.name = "wg_scalapack_dot",
+                                     .flags = WG_OP_ALWAYS,
+                                     .shape = dot_shape,
+                                     .value = total_value,
+                                     .jvp = total_jvp};
+
+wg_real wgi_scalapack_total(wg_tape *t, wg_scalapack *g, wg_mat x) {
+    const params p = {.g = g};
+    wg_mat out = wg_mat_failed(1, 1);
+    (void)wgi_scalapack_apply(t, g, &total_op, &p, sizeof p, WGI_SCALAPACK_DOT, 1, &x, 1, &out);
     return wg_mat_at(out, 0, 0);
 }

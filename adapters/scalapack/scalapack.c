@@ -109,6 +109,13 @@ wg_status wgi_scalapack_sum(wg_scalapack *g, double *x, int n) {
 
 /* ---- life ---------------------------------------------------------------------------------- */
 
+/* Between MPI_Init and MPI_Finalize. */
+static int is_running(void) {
+    int begun = 0, over = 1;
+    return MPI_Initialized(&begun) == MPI_SUCCESS && begun &&
+           MPI_Finalized(&over) == MPI_SUCCESS && !over;
+}
+
 static void release(wg_scalapack *g) {
     if (g->context >= 0) Cblacs_gridexit(g->context);
     if (g->handle >= 0) Cfree_blacs_system_handle(g->handle);
@@ -117,7 +124,10 @@ static void release(wg_scalapack *g) {
 }
 
 wg_scalapack *wg_scalapack_new(MPI_Comm comm, int rows, int cols) {
-    int size = 0, dims[2] = {rows, cols};
+    int size = 0, is = 1, dims[2] = {rows, cols};
+    if (!is_running() || comm == MPI_COMM_NULL ||
+        MPI_Comm_test_inter(comm, &is) != MPI_SUCCESS || is)
+        return NULL;
     wg_scalapack *const g = calloc(1, sizeof *g);
     if (MPI_Comm_size(comm, &size) != MPI_SUCCESS) size = 0;
     if (rows == 0 && cols == 0) (void)MPI_Dims_create(size, 2, dims);
@@ -142,7 +152,8 @@ wg_scalapack *wg_scalapack_new(MPI_Comm comm, int rows, int cols) {
 }
 
 void wg_scalapack_free(wg_scalapack *g) {
-    if (g != NULL) release(g);
+    if (g != NULL && is_running()) release(g);
+    else free(g); /* MPI has ended the rest */
 }
 
 const char *wg_scalapack_message(const wg_scalapack *g) { return g != NULL ? g->message : ""; }

@@ -7,6 +7,7 @@
  * Of symmetric matrices the lower triangle is computed, and copied by a transposition.
  * Source: Giles 2008, 2.3. */
 #include "internal.h"
+#include <wengert/elementwise.h>
 #include <math.h>
 #include <string.h>
 
@@ -215,12 +216,47 @@ static wg_status jvp(wg_block *b) {
     return wgi_scalapack_done(p->g, b, s);
 }
 
+/* This rank's part of the identity, by the workspace. */
+static wg_mat identity(wg_tape *t, const params *p, const wg_block *b) {
+    const wg_block_arg *const a = &b->in[0];
+    double *const e = b->work;
+    for (size_t j = 0; j < a->cols; j++)
+        for (size_t i = 0; i < a->rows; i++)
+            e[i + j * a->rows] = row(p, i) == col(p, j) ? 1 : 0;
+    return wg_mat_constant(t, a->rows, a->cols, e, a->rows > 0 ? a->rows : 1);
+}
+
+/* vjp in operations that know their own derivatives; A^-1 as the solution of a system. */
+static wg_status adjoint(wg_tape *t, wg_block *b, const wg_mat *in, const wg_mat *out,
+                         const wg_mat *bar, wg_mat *back) {
+    const params *const p = b->params;
+    const wg_scalapack_mat a = {p->g, p->n, p->n, p->block, in[0]};
+    const wg_scalapack_mat x = {p->g, p->n, p->k, p->block, out[0]};
+    wg_scalapack_mat w = {p->g, p->n, p->k, p->block, bar[0]}, inverse = a;
+    const int solves = p->k != 0;
+    if (solves) {
+        (void)wg_scalapack_solve_spd(t, a, w, &w, NULL);
+        back[1] = w.local;
+        const wg_mat first = wg_scalapack_gemm(t, 'N', 'T', -0.5, w, x).local;
+        back[0] = wg_mat_add(t, first, wg_scalapack_gemm(t, 'N', 'T', -0.5, x, w).local);
+    }
+    if (p->logdet) {
+        const wg_real of_log = wgi_scalapack_total(t, p->g, bar[1]);
+        inverse.local = identity(t, p, b);
+        (void)wg_scalapack_solve_spd(t, a, inverse, &inverse, NULL);
+        const wg_mat more = wg_mat_scale_real(t, of_log, inverse.local);
+        back[0] = solves ? wg_mat_add(t, back[0], more) : more;
+    }
+    return wg_tape_status(t);
+}
+
 static const wg_block_op solve_op = {.name = "wg_scalapack_solve_spd",
                                      .flags = WG_OP_ALWAYS,
                                      .shape = shape,
                                      .value = value,
                                      .vjp = vjp,
-                                     .jvp = jvp};
+                                     .jvp = jvp,
+                                     .adjoint = adjoint};
 
 wg_status wg_scalapack_solve_spd(wg_tape *t, wg_scalapack_mat a, wg_scalapack_mat b,
                                  wg_scalapack_mat *x, wg_real *logdet) {

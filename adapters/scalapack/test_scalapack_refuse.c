@@ -109,25 +109,9 @@ static void mistakes_have_a_message(void **state) {
     refused(WG_ENULL, "no grid");
     all(wg_scalapack_solve_spd(NULL, a, b, &x, NULL) == WG_ENULL);
     all(wg_scalapack_new(MPI_COMM_WORLD, size + 1, 1) == NULL);
+    all(wg_scalapack_new(MPI_COMM_NULL, 0, 0) == NULL);
     all(wg_scalapack_rows(NULL, 5, 1) == 0 && wg_scalapack_col(g, 5, 0) == 0);
     wg_scalapack_free(NULL);
-    wg_scalapack_free(g);
-    wg_tape_free(t);
-}
-
-static void second_derivatives_are_refused_by_name(void **state) {
-    (void)state;
-    wg_scalapack *const g = wg_scalapack_new(MPI_COMM_WORLD, 0, 0);
-    const wg_options keeps = {.flags = WG_KEEP_CODE};
-    wg_tape *const t = wg_tape_new(&keeps);
-    const operands o = a_system(4, 1);
-    const wg_real x = wg_input(t, 1);
-    wg_scalapack_mat a = some(t, (place){g, 1}, &o.a);
-    const wg_real y = wg_let(t, wg_mul(x, wg_scalapack_dot(t, a, a)));
-    const double v = 1;
-    double hv = 0;
-    all(wg_mpi_hvp(t, y, 1, &x, &v, &hv, m) == WG_EMODE);
-    all(strstr(wg_tape_message(t), "wg_scalapack_dot") != NULL);
     wg_scalapack_free(g);
     wg_tape_free(t);
 }
@@ -137,7 +121,6 @@ int main(int argc, char **argv) {
         cmocka_unit_test(what_is_not_definite_fails_on_all_ranks),
         cmocka_unit_test(other_calls_fail_on_all_ranks),
         cmocka_unit_test(mistakes_have_a_message),
-        cmocka_unit_test(second_derivatives_are_refused_by_name),
     };
     open_ranks(&argc, &argv);
     m = wg_mpi_new(MPI_COMM_WORLD, 0);

@@ -70,7 +70,8 @@ enum {
  * once for all lanes: element (i, j) of a bar is then b->lanes numbers, from bar[(i + j bar_ld) lanes]
  * on. While there is one on a tape, sweeps from a root begin at the end of the tape and also go
  * without a root, so that both ends do the same. wg_tape_hvp calls vjp, jvp, and vjp again, of those that are
- * WG_OP_LINEAR and WG_OP_EXPANDS, which says here that the Jacobian does not change with the operands. What
+ * WG_OP_LINEAR and WG_OP_EXPANDS, which says here that the Jacobian does not change with the operands; of others
+ * `adjoint`, on a forward tape, whatever the adjoints are. What
  * sees one tape only is refused by name (WG_EMODE): functions, patterns, other second derivatives,
  * preaccumulation, wg_implicit, and steps of wg_checkpoint without WG_REGION_ALWAYS (map.h). */
 

@@ -16,6 +16,7 @@
 #include <wengert/solve.h>
 #include "dense.h"
 #include "expand.h"
+#include "ops/scalar/elementwise.h"
 #include "traits.h"
 
 #define PI 3.14159265358979323846
@@ -173,20 +174,14 @@ static void solve(const plan *p, const double *of_c, int turned, const double *y
     add_back(p, 1, e, z, x);
 }
 
-static int all_finite(size_t n, const double *x) {
-    double sum = 0;
-    for (size_t i = 0; i < n; i++) sum += x[i] * 0;
-    return sum == 0;
-}
-
 static wg_status circulant_value(wg_block *b) {
     const wg_block_arg *const right = &b->in[1];
     const size_t n = b->in[0].rows, k = right->cols;
     double *const of_c = b->saved, *const at = b->work, *const z = at + plan_doubles(n);
     double most = 0;
     if (n == 0) return WG_OK;
-    int finite = all_finite(n, b->in[0].value);
-    for (size_t c = 0; c < k; c++) finite &= all_finite(n, right->value + c * right->ld);
+    int finite = wgi_all_finite(n, b->in[0].value);
+    for (size_t c = 0; c < k; c++) finite &= wgi_all_finite(n, right->value + c * right->ld);
     if (!finite) {
         b->why = "an operand is not finite";
         return WG_ENONFINITE;

@@ -17,6 +17,7 @@
 #include <wengert/solve.h>
 #include "dense.h"
 #include "expand.h"
+#include "ops/scalar/elementwise.h"
 #include "traits.h"
 
 /* t_k = down[k], t_-k = right[k]; right[0] is not looked at. */
@@ -155,20 +156,14 @@ static wg_status not_solved(wg_block *b) {
     return WG_ESINGULAR;
 }
 
-static int all_finite(size_t n, const double *x) {
-    double sum = 0;
-    for (size_t i = 0; i < n; i++) sum += x[i] * 0;
-    return sum == 0;
-}
-
 static wg_status toeplitz_value(wg_block *b) {
     const wg_block_arg *const right = &b->in[2];
     const size_t n = right->rows, k = right->cols;
     double *const rhs = b->work, *const room = rhs + n * k;
     if (n == 0 || k == 0) return WG_OK;
     wgi_copy(n, k, right->value, right->ld, rhs, n);
-    if (!all_finite(n, b->in[0].value) || !all_finite(n - 1, b->in[1].value + 1) ||
-        !all_finite(n * k, rhs)) {
+    if (!wgi_all_finite(n, b->in[0].value) || !wgi_all_finite(n - 1, b->in[1].value + 1) ||
+        !wgi_all_finite(n * k, rhs)) {
         b->why = "an operand is not finite";
         return WG_ENONFINITE;
     }
@@ -196,7 +191,7 @@ static wg_status toeplitz_vjp(wg_block *b) {
     double *const rhs = b->work, *const w = rhs + n * k, *const room = w + n * k;
     if (n == 0 || k == 0) return WG_OK;
     wgi_copy(n, k, y->bar, y->bar_ld, rhs, n);
-    if (!all_finite(n * k, rhs)) {
+    if (!wgi_all_finite(n * k, rhs)) {
         for (size_t i = 0; i < n * k; i++) w[i] = NAN;
     } else if (!solve(turned(of(b, b->in[0].value, b->in[1].value)), b->in[0].value[0], k, rhs,
                       w, room))
@@ -218,7 +213,7 @@ static wg_status toeplitz_jvp(wg_block *b) {
     if (b->in[2].bar != NULL) wgi_copy(n, k, b->in[2].bar, b->in[2].bar_ld, rhs, n);
     for (size_t c = 0; c < k; c++)
         subtract(of(b, ct, rt), ct[0], y->value + c * y->ld, rhs + c * n);
-    if (!all_finite(n * k, rhs)) {
+    if (!wgi_all_finite(n * k, rhs)) {
         for (size_t i = 0; i < n * k; i++) y->bar[i] = NAN;
         return WG_OK;
     }

@@ -9,6 +9,13 @@
 
 #include <wengert/block.h>
 
+/* Are all of n numbers finite? */
+static inline int wgi_all_finite(size_t n, const double *x) {
+    double sum = 0;
+    for (size_t i = 0; i < n; i++) sum += x[i] * 0;
+    return sum == 0;
+}
+
 /* The rows of scalar.def in its order, then those that are no row of it. */
 enum {
 #define OP1(name, ...) WGI_ROW_##name,

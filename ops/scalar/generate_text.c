@@ -5,7 +5,7 @@
  *   generate dense_text   > ops/matrix/dense_text.h
  *
  * The definitions of special.h, special_*.c and array.[hc] become strings, each with the names of
- * the others that it needs, and the vector functions of elementwise_simd.h as they stand. Names
+ * the others that it needs, and the vector functions of vectors.h as they stand. Names
  * that are local to a file get the name of the file before them, numbers that are macros are
  * put in. A host program, a part of generate.c: run from the top of the source tree. */
 #include "generate_text.h"
@@ -302,7 +302,7 @@ void write_special_text(void) {
     puts("#endif");
     puts("#ifdef VECTOR_TEXT");
     puts("static const char *const VECTOR_TEXT[] = {");
-    put_lines("ops/scalar/elementwise_simd.h", "#if defined(__x86_64__)", "/* ---- kernels ---- */");
+    put_lines("ops/scalar/vectors.h", "#if defined(__x86_64__)", "/* ---- the end ---- */");
     puts("};");
     puts("#endif");
 }

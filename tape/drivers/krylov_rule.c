@@ -13,6 +13,7 @@
 
 #include "krylov.h"
 #include "ops/matrix/dense.h"
+#include "ops/scalar/elementwise.h"
 #include "tape/engine/tape.h"
 
 #include <math.h>
@@ -125,11 +126,6 @@ static wg_status curve(run *r, const double *x, const double *w, const wg_mat_va
                 wg_mat_hvp(r->t, pairing, &r->k, 2 + r->k.np, at, v, 1, NULL, NULL, NULL, hv));
 }
 
-static int all_finite(size_t n, const double *x) {
-    double sum = 0;
-    for (size_t i = 0; i < n; i++) sum += x[i] * 0;
-    return sum == 0;
-}
 static void spoil(size_t n, double *x) {
     for (size_t i = 0; i < n; i++) x[i] = NAN;
 }
@@ -189,7 +185,7 @@ static wg_status value(wg_block *b) {
     double *const zero = b->work, *const y = zero + n, *const room = y + n;
     run r;
     if (n == 0) return WG_OK;
-    if (!all_finite(n, b->in[0].value)) {
+    if (!wgi_all_finite(n, b->in[0].value)) {
         b->why = "the right side is not finite";
         return WG_ENONFINITE;
     }
@@ -235,7 +231,7 @@ static wg_status jvp(wg_block *b) {
     for (size_t i = 0; s == WG_OK && i < n; i++)
         y[i] = (b->in[0].bar != NULL ? b->in[0].bar[i] : 0) - y[i];
     if (s == WG_OK) {
-        if (!all_finite(n, y)) spoil(n, xt);
+        if (!wgi_all_finite(n, y)) spoil(n, xt);
         else s = solve(&r, r.k.turned, y, xt, room);
     }
     return close_run(&r, s);
@@ -274,7 +270,7 @@ static wg_status vjp(wg_block *b) {
     }
     wg_status s = open(&r, b, n, 1, 0);
     if (s != WG_OK) return s;
-    if (all_finite(n, b->out[0].bar)) {
+    if (wgi_all_finite(n, b->out[0].bar)) {
         s = solve(&r, 1, b->out[0].bar, w, room);
         if (s == WG_OK) s = derivative(&r, b->out[0].value, w, g);
         if (s == WG_OK && !r.k.gmres) s = symmetric(b, n, r.k.tolerance, b->out[0].bar, back);

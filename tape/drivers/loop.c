@@ -265,12 +265,6 @@ static wg_status gradient(run *r, const double *start, const double *param) {
     return s;
 }
 
-static wg_status unused(wg_tape *t, size_t n, const wg_real *x, size_t m, wg_real *y,
-                        void *data) {
-    (void)t, (void)n, (void)x, (void)m, (void)y, (void)data;
-    return WG_OK;
-}
-
 /* NaN for all results of a call that has failed. */
 static wg_status give_none(const wg_loop *l, double *value, double *dstate, double *dparam,
                            wg_status s) {
@@ -292,7 +286,7 @@ wg_status wg_loop_gradient(wg_tape *t, const wg_loop *l, const wg_loop_options *
     r.l = l;
     if (t == NULL) return give_none(l, value, dstate, dparam, WG_ENULL);
     r.c = wgi_core_of(t);
-    wg_status s = wgi_drive_open(&d, t, call, unused, NULL, 0, 0, 0);
+    wg_status s = wgi_drive_open_alone(&d, t, call);
     if (s == WG_OK) s = check(&r, o, state, param);
     if (s == WG_OK) {
         r.store.n = l->n;

@@ -30,7 +30,7 @@ static int is_linear(const wg_block_op *op) {
 int wgi_second_knows(const wgi_block *b) {
     const wg_block_op *const op = b->op;
     const wgi_traits traits = wgi_traits_of(op);
-    if (op->flags & WG_OP_ALWAYS) return is_linear(op);
+    if (op->flags & WG_OP_ALWAYS) return is_linear(op) || op->adjoint != NULL;
     return op == &wgi_small_op || op->value == NULL || is_linear(op) || op->adjoint != NULL ||
            traits.row != NULL || traits.bilinear != 0;
 }
@@ -416,7 +416,7 @@ wg_status wgi_second_block(wgi_passes *p, const wgi_block *b) {
         of_gather(p, b, gathered);
         return WG_OK;
     }
-    if (b->op->flags & WG_OP_ALWAYS) return beyond(p, b);
+    if (b->op->flags & WG_OP_ALWAYS) return is_linear(b->op) ? beyond(p, b) : by_adjoint(p, b);
     if (all_zero(p->w + b->out, b->outs) &&
         all_zero(p->wt + (size_t)b->out * p->lanes, b->outs * p->lanes))
         return WG_OK;

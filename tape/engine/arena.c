@@ -7,21 +7,12 @@
  * offset). In a caller's buffer nothing is obtained: ranges are cut from it and grow in place
  * where they can. Where there is no room in the buffer, or none in the budget, what holds
  * nothing since the last reset is given up, and the unused end of everything else. */
-#define _POSIX_C_SOURCE 200809L /* clock_gettime */
-#include "tape.h"
+#include "arena.h"
 
 #include <string.h>
-#include <time.h>
 
-enum {
-    PAGE = WGI_PAGE,
-    HUGE_PAGE = WGI_HUGE_PAGE,
-    FIRST_COMMIT = 1 << 16,
-    SMALLEST_RANGE = 1 << 20
-};
+enum { PAGE = WGI_PAGE, HUGE_PAGE = WGI_HUGE_PAGE, FIRST_COMMIT = 1 << 16 };
 #define LARGEST_STEP ((size_t)1 << 25)
-
-static size_t round_up(size_t n, size_t unit) { return (n + unit - 1) / unit * unit; }
 
 /* ---- regions ---- */
 
@@ -51,7 +42,7 @@ void wgi_region_free(wgi_core *c, wgi_region *r) {
 /* Gives back what lies behind the first `used` bytes of a region; 0: there is nothing. A range
  * that the caller's memory callbacks gave can only be released as a whole. */
 static int trim(wgi_core *c, wgi_region *r, size_t used) {
-    const size_t keep = round_up(used != 0 ? used : 1, PAGE);
+    const size_t keep = wgi_round_up(used != 0 ? used : 1, PAGE);
     if (r->base == NULL || keep >= r->committed) return 0;
     if (c->buffer != NULL) {
         wgi_buffer_give(c, r->base + keep, r->reserved - keep);
@@ -103,7 +94,7 @@ static int give_up_lists(wgi_core *c, const wgi_region *busy) {
     return any;
 }
 
-static int give_up_beside(wgi_core *c) {
+int wgi_give_up_beside(wgi_core *c) {
     wgi_core *const beside = c->beside;
     if (beside == NULL || c->beside_works) return 0;
     c->beside = NULL;
@@ -111,9 +102,7 @@ static int give_up_beside(wgi_core *c) {
     return 1;
 }
 
-/* Gives back memory that holds nothing at present, except for that of `busy`, for which the
- * caller is asking; 0: there is none. */
-static int give_up_idle(wgi_core *c, const wgi_region *busy) {
+int wgi_give_up_idle(wgi_core *c, const wgi_region *busy) {
     const struct {
         wgi_region *region;
         size_t used; /* beside what was asked for */
@@ -142,7 +131,7 @@ static int give_up_idle(wgi_core *c, const wgi_region *busy) {
         any = 1;
     }
     any |= give_up_lists(c, busy);
-    any |= give_up_beside(c);
+    any |= wgi_give_up_beside(c);
     /* forward tapes have none; a pass of second order takes the width of one for a while */
     const int none = c->width != 0 && c->current == 0 && c->head.top == c->chunk[0].base;
     const int records = none ? 0 : c->current + 1;
@@ -162,9 +151,9 @@ static int give_up_idle(wgi_core *c, const wgi_region *busy) {
 
 wg_status wgi_budget_need(wgi_core *c, size_t bytes, const wgi_region *busy) {
     while (!wgi_account_has(c->account, bytes)) {
-        int any = give_up_idle(c, busy);
+        int any = wgi_give_up_idle(c, busy);
         for (wgi_core *l = c->lender; l != NULL && l->account == c->account; l = l->lender) {
-            any |= give_up_idle(l, NULL);
+            any |= wgi_give_up_idle(l, NULL);
             l->starved = 1;
         }
         if (!any) return starved(c, WG_EBUDGET);
@@ -172,7 +161,7 @@ wg_status wgi_budget_need(wgi_core *c, size_t bytes, const wgi_region *busy) {
     return WG_OK;
 }
 
-static wg_status commit(wgi_core *c, wgi_region *r, size_t bytes) {
+wg_status wgi_region_commit(wgi_core *c, wgi_region *r, size_t bytes) {
     const size_t more = bytes - r->committed;
     do { /* another segment of a parallel loop may take what was left */
         const wg_status s = c->buffer == NULL ? wgi_budget_need(c, more, r) : WG_OK;
@@ -196,18 +185,15 @@ static size_t ahead(const wgi_core *c, size_t held) {
     return held < most ? held : most;
 }
 
-/* Obtains an address range of at least `least` bytes, as near to `wanted` as the system allows.
- */
-static wg_status region_open(wgi_core *c, wgi_region *r, int chunk, size_t least,
-                             size_t wanted) {
-    least = round_up(least, PAGE);
+wg_status wgi_region_open(wgi_core *c, wgi_region *r, int chunk, size_t least, size_t wanted) {
+    least = wgi_round_up(least, PAGE);
     if (wanted < least) wanted = least;
     if (c->buffer != NULL) {
         do r->base = wgi_buffer_take(c, chunk, least, wanted, &r->reserved);
-        while (r->base == NULL && give_up_idle(c, r));
+        while (r->base == NULL && wgi_give_up_idle(c, r));
         return r->base != NULL ? WG_OK : starved(c, WG_EBUDGET);
     }
-    for (wanted = round_up(wanted, PAGE);; wanted = round_up(wanted / 2, PAGE)) {
+    for (wanted = wgi_round_up(wanted, PAGE);; wanted = wgi_round_up(wanted / 2, PAGE)) {
         if (wanted < least) wanted = least;
         r->base = reserve(c, wanted);
         if (r->base != NULL) break;
@@ -224,14 +210,14 @@ static size_t next_size(const wgi_core *c, const wgi_region *r, size_t bytes) {
     size_t step = r->committed / 4;
     if (step < FIRST_COMMIT) step = FIRST_COMMIT;
     if (step > LARGEST_STEP) step = LARGEST_STEP;
-    size_t size = round_up(bytes, PAGE);
-    if (size < r->committed + step) size = round_up(r->committed + step, PAGE);
-    if (size > HUGE_PAGE) size = round_up(size, HUGE_PAGE);
+    size_t size = wgi_round_up(bytes, PAGE);
+    if (size < r->committed + step) size = wgi_round_up(r->committed + step, PAGE);
+    if (size > HUGE_PAGE) size = wgi_round_up(size, HUGE_PAGE);
     if (size > r->reserved) size = r->reserved;
     const size_t left = wgi_account_left(c->account);
     if (left != SIZE_MAX) {
         /* what is needed, or a part of what is left: other regions need some, too */
-        const size_t asked = round_up(bytes, PAGE);
+        const size_t asked = wgi_round_up(bytes, PAGE);
         const size_t fair = r->committed + left / 32 / PAGE * PAGE;
         if (size > fair) size = fair > asked ? fair : asked;
     }
@@ -245,7 +231,7 @@ static int grow_in_place(wgi_core *c, wgi_region *r, size_t bytes) {
     const size_t got =
         wgi_buffer_extend(c, r->base + r->reserved, more, more + ahead(c, bytes));
     r->reserved += got;
-    return got != 0 && commit(c, r, r->reserved) == WG_OK;
+    return got != 0 && wgi_region_commit(c, r, r->reserved) == WG_OK;
 }
 
 wg_status wgi_region_need(wgi_core *c, wgi_region *r, size_t bytes, size_t keep) {
@@ -261,9 +247,9 @@ wg_status wgi_region_need(wgi_core *c, wgi_region *r, size_t bytes, size_t keep)
             wanted = bytes + ahead(c, bytes);
             if (keep == 0) wgi_region_free(c, r);
         }
-        wg_status s = region_open(c, &larger, 0, bytes, wanted);
+        wg_status s = wgi_region_open(c, &larger, 0, bytes, wanted);
         if (s != WG_OK) return s;
-        s = commit(c, &larger, next_size(c, &larger, bytes));
+        s = wgi_region_commit(c, &larger, next_size(c, &larger, bytes));
         if (s != WG_OK) {
             wgi_region_free(c, &larger);
             return s;
@@ -274,7 +260,7 @@ wg_status wgi_region_need(wgi_core *c, wgi_region *r, size_t bytes, size_t keep)
         *r = larger;
         return WG_OK;
     }
-    return commit(c, r, next_size(c, r, bytes));
+    return wgi_region_commit(c, r, next_size(c, r, bytes));
 }
 
 /* ---- records ---- */
@@ -337,11 +323,11 @@ wg_status wgi_records_need(wgi_core *c, size_t records) {
         size_t wanted = next == 0 ? c->reserve : 2 * k->memory.reserved;
         if (c->buffer != NULL)
             wanted = least + ahead(c, next == 0 ? 0 : wgi_record_count(c) * sizeof(wgi_record));
-        const wg_status s = region_open(c, &n->memory, 1, least, wanted);
+        const wg_status s = wgi_region_open(c, &n->memory, 1, least, wanted);
         if (s != WG_OK) return s;
     }
     if (least > n->memory.committed) {
-        const wg_status s = commit(c, &n->memory, next_size(c, &n->memory, least));
+        const wg_status s = wgi_region_commit(c, &n->memory, next_size(c, &n->memory, least));
         if (s != WG_OK) {
             if (next == c->chunks) wgi_region_free(c, &n->memory);
             return s;
@@ -362,21 +348,19 @@ wg_status wgi_records_need(wgi_core *c, size_t records) {
 
 /* ---- payloads ---- */
 
-/* A position among the payloads: which chunk, and how far into it. */
-enum { PAYLOAD_CHUNK = 58 };
-static uint64_t payload_position(const wgi_core *c) {
+uint64_t wgi_payload_position(const wgi_core *c) {
     if (c->payloads == 0) return 0;
-    return (uint64_t)c->payload_current << PAYLOAD_CHUNK |
+    return (uint64_t)c->payload_current << WGI_PAYLOAD_CHUNK |
            (uint64_t)(c->head.payload_top - c->payload[c->payload_current].base);
 }
 
-static uint64_t payload_used(const wgi_core *c) {
+uint64_t wgi_payload_used(const wgi_core *c) {
     if (c->payloads == 0) return 0;
     return c->payload_before +
            (uint64_t)(c->head.payload_top - c->payload[c->payload_current].base);
 }
 
-static void payload_at(wgi_core *c, int k, char *top) {
+void wgi_payload_at(wgi_core *c, int k, char *top) {
     c->payload_current = k;
     c->head.payload_top = top;
     c->head.payload_end = c->payload[k].base + c->payload[k].committed;
@@ -413,19 +397,19 @@ wg_status wgi_payload_need(wgi_core *c, size_t bytes) {
     }
     if (next == c->payloads) {
         size_t wanted = next == 0 ? c->reserve : 2 * c->payload[next - 1].reserved;
-        if (c->buffer != NULL) wanted = bytes + ahead(c, payload_used(c));
-        const wg_status s = region_open(c, n, 1, bytes, wanted);
+        if (c->buffer != NULL) wanted = bytes + ahead(c, wgi_payload_used(c));
+        const wg_status s = wgi_region_open(c, n, 1, bytes, wanted);
         if (s != WG_OK) return s;
     }
     if (bytes > n->committed) {
-        const wg_status s = commit(c, n, next_size(c, n, bytes));
+        const wg_status s = wgi_region_commit(c, n, next_size(c, n, bytes));
         if (s != WG_OK) {
             if (next == c->payloads) wgi_region_free(c, n);
             return s;
         }
     }
     if (next == c->payloads) c->payloads++;
-    payload_at(c, next, n->base);
+    wgi_payload_at(c, next, n->base);
     return WG_OK;
 }
 
@@ -438,437 +422,9 @@ wg_status wgi_scratch_need(wgi_core *c, size_t bytes) {
 }
 
 void *wgi_scratch(wgi_core *c, size_t bytes) {
-    const size_t start = round_up(c->scratch_used, 64);
+    const size_t start = wgi_round_up(c->scratch_used, 64);
     if (bytes == 0) return c; /* any address will do */
     if (bytes > SIZE_MAX / 4 || start + bytes > c->scratch.committed) return NULL;
     c->scratch_used = start + bytes;
     return c->scratch.base + start;
-}
-
-/* ---- stamps ---- */
-
-static uint64_t mix(uint64_t z) { /* the finaliser of splitmix64 */
-    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
-    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
-    return z ^ (z >> 31);
-}
-
-/* A number that distinguishes tapes that have the same address one after the other. */
-static uint64_t moment(void) {
-    struct timespec now = {0, 0};
-    (void)clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
-
-static uint32_t new_stamp(wgi_core *c) {
-    const uint32_t stamp =
-        (uint32_t)(mix(c->identity + ++c->stamps * 0x9e3779b97f4a7c15u) >> 32);
-    return stamp != 0 ? stamp : 1;
-}
-
-/* ---- branches ---- */
-
-static const wgi_branch *branches(const wgi_core *c) {
-    return c->branches.base != NULL ? (const wgi_branch *)(const void *)c->branches.base
-                                    : c->few;
-}
-
-/* Does a branch start before a position? Along a recording none of the counts decreases. */
-static int starts_before(const wgi_branch *b, const wg_mark *m) {
-    if (b->slot != m->slot) return b->slot < m->slot;
-    if (b->code != m->code) return b->code < m->code;
-    if (b->record != m->record) return b->record < m->record;
-    return b->payload < m->payload;
-}
-
-/* The last branch that starts before a position, or the first of all. */
-static size_t branch_before(const wgi_core *c, const wg_mark *m) {
-    const wgi_branch *const b = branches(c);
-    size_t low = 0, high = c->branch_count;
-    while (high - low > 1) {
-        const size_t middle = low + (high - low) / 2;
-        if (starts_before(&b[middle], m)) low = middle;
-        else high = middle;
-    }
-    return low;
-}
-
-uint32_t wgi_stamp_of(const wgi_core *c, uint32_t slot) {
-    if (slot < c->origin) c = c->outer;
-    const wg_mark behind = {.slot = slot, .code = UINT64_MAX};
-    return branches(c)[branch_before(c, &behind)].stamp;
-}
-
-int wgi_stamp_alive(const wgi_core *c, uint32_t stamp) {
-    if (branches(c)[0].stamp == stamp) return 1;
-    for (size_t n = c->branch_count; n-- > 1;)
-        if (branches(c)[n].stamp == stamp) return 1;
-    return 0;
-}
-
-/* Room for one more. */
-static wg_status branch_room(wgi_core *c) {
-    const size_t used = c->branch_count * sizeof(wgi_branch);
-    if (c->branches.base == NULL && c->branch_count < WGI_FEW_BRANCHES) return WG_OK;
-    const int first = c->branches.base == NULL;
-    const wg_status s = wgi_region_need(c, &c->branches, used + sizeof(wgi_branch), used);
-    if (s == WG_OK && first) memcpy(c->branches.base, c->few, used);
-    return s;
-}
-
-/* What is recorded from here on belongs to branch number n, the last one. */
-static void branch_start(wgi_core *c, size_t n) {
-    const uint32_t stamp = new_stamp(c);
-    wgi_branch *const b =
-        c->branches.base != NULL ? (wgi_branch *)(void *)c->branches.base : c->few;
-    const uint64_t records = c->chunks == 0 ? 0 : wgi_record_count(c);
-    b[n] = (wgi_branch){c->head.code_words, records, payload_position(c), c->head.slots, stamp};
-    c->branch_count = n + 1;
-    if (n == 0 || (c->flags & WG_CHECKED) != 0) c->head.stamp = stamp;
-}
-
-static void new_generation(wgi_core *c) {
-    c->generation++;
-    branch_start(c, 0);
-}
-
-/* ---- life ---- */
-
-static wg_status tape_new(const wg_options *opt, wgi_core *lender, wg_tape **out) {
-    *out = NULL;
-    wgi_core start;
-    memset(&start, 0, sizeof start);
-    start.lender = lender;
-    size_t budget = 0;
-    if (opt != NULL) {
-        const unsigned known = WG_KEEP_CODE | WG_KEEP_PLACES | WG_TRACE | WG_CHECKED;
-        if ((opt->flags & ~known) != 0) return WG_EARG;
-        start.flags = opt->flags;
-        start.loops_over = opt->loops_over;
-        start.memory = opt->memory;
-        start.reserve = opt->reserve;
-        start.max_slots = opt->max_slots;
-        if (opt->buffer != NULL) wgi_buffer_open(&start, opt->buffer, opt->buffer_bytes);
-        else budget = opt->budget;
-    }
-    start.memory = wgi_memory_of(&start.memory);
-    if (start.reserve == 0) start.reserve = wgi_memory_range();
-    if (start.reserve < SMALLEST_RANGE) start.reserve = SMALLEST_RANGE;
-    if (start.max_slots == 0 || start.max_slots >= UINT32_MAX) start.max_slots = UINT32_MAX - 1;
-
-    /* what it may take is that of its lender, unless that has a buffer and takes nothing */
-    const int lent = lender != NULL && lender->buffer == NULL;
-    start.account = lent ? lender->account : &start.own;
-    start.own.budget = budget;
-
-    /* the tape itself is the first thing in its own memory */
-    const size_t self = round_up(sizeof(wgi_core), PAGE);
-    wgi_region home = {NULL, 0, 0, 0, 0};
-    wg_status s = region_open(&start, &home, 0, self, self);
-    if (s == WG_OK && (s = commit(&start, &home, self)) != WG_OK)
-        wgi_region_free(&start, &home);
-    if (s != WG_OK) return s;
-    wgi_core *c = (wgi_core *)(void *)home.base;
-    *c = start;
-    if (lent) {
-        wgi_account_join(c->account);
-    } else {
-        c->account = &c->own;
-        wgi_account_open(&c->own, &c->memory, c->buffer == NULL ? home.base : NULL, self);
-    }
-    /* mixed twice, since addresses and moments of two tapes may differ in the same bits */
-    c->identity = mix(mix((uint64_t)(uintptr_t)c) ^ moment());
-    c->head.slots = 1;
-    c->owner = pthread_self();
-    new_generation(c);
-    wgi_limit_set(c);
-    *out = &c->head;
-    return WG_OK;
-}
-
-wg_tape *wg_tape_new(const wg_options *opt) {
-    wg_tape *t;
-    (void)tape_new(opt, NULL, &t);
-    return t;
-}
-
-wg_status wgi_tape_beside(wgi_core *c, const wg_options *o, wg_tape **out) {
-    wg_options with = *o;
-    with.memory = c->memory;
-    return tape_new(&with, c, out);
-}
-
-wg_status wgi_beside_open(wgi_core *c, unsigned flags, wg_tape **out) {
-    wg_status s = WG_OK;
-    if (c->beside == NULL) {
-        wg_options options;
-        wg_tape *t = NULL;
-        memset(&options, 0, sizeof options);
-        options.flags = flags;
-        s = wgi_tape_beside(c, &options, &t);
-        c->beside = t != NULL ? wgi_core_of(t) : NULL;
-    } else {
-        c->beside->flags = flags;
-        c->beside->width = 0;
-        wg_tape_reset(&c->beside->head);
-    }
-    c->beside_works = s == WG_OK;
-    *out = s == WG_OK ? &c->beside->head : NULL;
-    return s;
-}
-
-int wgi_guest(wgi_core *c, wgi_core *guest) {
-    for (int k = 0; k < c->guests; k++)
-        if (c->guest[k] == guest) return k;
-    if (guest->host != NULL || c->guests == WGI_GUESTS) return -1;
-    guest->host = c;
-    c->guest[c->guests] = guest;
-    c->guest_since[c->guests] = payload_position(c);
-    return c->guests++;
-}
-
-/* What worked on the guests that came there or later is gone: they are no guests any more. */
-static void leave_guests(wgi_core *c, uint64_t payload) {
-    for (; c->guests > 0 && c->guest_since[c->guests - 1] >= payload; c->guests--)
-        if (c->guest[c->guests - 1] != NULL) c->guest[c->guests - 1]->host = NULL;
-}
-
-void wgi_link_to(wgi_link *link, wgi_core *c) {
-    if (link->c != NULL) {
-        *link->from = link->next;
-        if (link->next != NULL) link->next->from = link->from;
-    }
-    link->c = c;
-    if (c == NULL) return;
-    link->next = c->links;
-    link->from = &c->links;
-    if (link->next != NULL) link->next->from = &link->next;
-    c->links = link;
-}
-
-void wg_tape_free(wg_tape *t) {
-    if (t == NULL || wgi_core_of(t)->outer != NULL) return;
-    wgi_core *c = wgi_core_of(t);
-    leave_guests(c, 0);
-    for (wgi_link *k = c->links; k != NULL; k = k->next) k->c = NULL;
-    c->beside_works = 0;
-    (void)give_up_beside(c);
-    for (int k = 0; c->host != NULL && k < c->host->guests; k++)
-        if (c->host->guest[k] == c) c->host->guest[k] = NULL;
-    wgi_region *const all[] = {&c->code,     &c->values,   &c->adjoints, &c->tangents,
-                               &c->places,   &c->labels,   &c->second,   &c->scratch,
-                               &c->drive,    &c->branches, &c->index[0], &c->index[1],
-                               &c->index[2], &c->index[3]};
-    for (int i = 0; i < c->chunks; i++) wgi_region_free(c, &c->chunk[i].memory);
-    for (int i = 0; i < c->payloads; i++) wgi_region_free(c, &c->payload[i]);
-    for (size_t i = 0; i < sizeof all / sizeof *all; i++) wgi_region_free(c, all[i]);
-    for (int k = 0; k < WGI_LISTS; k++) wgi_region_free(c, &c->list[k]);
-    c->head.stamp = 0; /* handles of a freed tape match nothing while the page is mapped */
-    if (c->account == &c->own) {
-        if (c->buffer == NULL) wgi_account_leave(&c->own);
-        return;
-    }
-    const wg_memory memory = c->memory;
-    wgi_account *const account = c->account;
-    memory.release(memory.ctx, c, round_up(sizeof(wgi_core), PAGE));
-    wgi_account_give(account, round_up(sizeof(wgi_core), PAGE));
-    wgi_account_leave(account);
-}
-
-/* Updates the statistics, before something is forgotten. */
-static void note_marks(wgi_core *c) {
-    for (int k = 0; k <= c->payload_current && k < c->payloads; k++) {
-        wgi_region *const r = &c->payload[k];
-        const size_t used =
-            k < c->payload_current ? r->committed : (size_t)(c->head.payload_top - r->base);
-        if (used > r->wanted) r->wanted = used;
-    }
-    const uint64_t records = c->chunks == 0 ? 0 : wgi_record_count(c);
-    if (records > c->max_record_count) c->max_record_count = records;
-    if (c->head.slots - 1u > c->max_slot_count) c->max_slot_count = c->head.slots - 1u;
-}
-
-/* Of an empty tape: as if it were new. */
-static void give_all_back(wgi_core *c) {
-    (void)give_up_idle(c, NULL);
-    while (c->chunks > 0) wgi_region_free(c, &c->chunk[--c->chunks].memory);
-    while (c->payloads > 0) wgi_region_free(c, &c->payload[--c->payloads]);
-    c->head.top = c->chunk[0].base = NULL;
-    c->head.payload_top = c->head.payload_end = NULL;
-    c->payload_before = 0;
-    c->starved = 0;
-}
-
-wg_status wg_tape_own(wg_tape *t) {
-    if (t == NULL) return WG_ENULL;
-    wgi_core_of(t)->owner = pthread_self();
-    return WG_OK;
-}
-
-void wg_tape_reset(wg_tape *t) {
-    if (t == NULL) return;
-    wgi_core *c = wgi_core_of(t);
-    if (c->outer != NULL) return;
-    if (wgi_is_telling(c) || wgi_check_thread(c, "wg_tape_reset") != WG_OK) return;
-    note_marks(c);
-    leave_guests(c, 0);
-    c->current = 0;
-    c->head.top = c->chunk[0].base;
-    c->head.slots = 1;
-    c->inputs = 0;
-    c->head.last_block = NULL;
-    c->always = 0;
-    c->stretch = NULL;
-    c->loops = 0;
-    c->ordered = 0;
-    c->loop_slots = 0;
-    c->lane_bytes = c->work_bytes = 0;
-    if (c->payloads != 0) payload_at(c, 0, c->payload[0].base);
-    for (int k = 0; k < c->payloads; k++) c->payload[k].wanted = 0;
-    c->head.code_words = c->place_count = c->label_count = 0;
-    c->pauses = 0;
-    c->passive = 0;
-    c->closed = 0;
-    c->half_replayed = 0;
-    c->swept = 0;
-    c->second_words = 0;
-    c->scratch_used = 0;
-    c->lists_busy = 0;
-    c->status = WG_OK;
-    c->message[0] = 0;
-    c->resets++;
-    if (c->starved || wgi_buffer_is_crowded(c)) give_all_back(c);
-    new_generation(c);
-    wgi_limit_set(c);
-}
-
-/* ---- positions ---- */
-
-wg_mark wg_tape_mark(const wg_tape *t) {
-    wg_mark m;
-    memset(&m, 0, sizeof m);
-    if (t == NULL) return m;
-    const wgi_core *c = wgi_core_of_const(t);
-    m.record = c->chunks == 0 ? 0 : wgi_record_count(c);
-    m.code = c->head.code_words;
-    m.places = c->place_count;
-    m.payload = payload_position(c);
-    m.block = (uint64_t)(uintptr_t)c->head.last_block;
-    m.slot = c->head.slots;
-    m.stamp = branches(c)[branch_before(c, &m)].stamp;
-    m.inputs = c->inputs;
-    m.failed = c->status != WG_OK && !c->closed;
-    return m;
-}
-
-int wgi_mark_alive(const wgi_core *c, wg_mark m) {
-    return m.slot <= c->head.slots && m.code <= c->head.code_words &&
-           m.record <= (c->chunks == 0 ? 0 : wgi_record_count(c)) &&
-           m.payload <= payload_position(c) &&
-           m.stamp == branches(c)[branch_before(c, &m)].stamp;
-}
-
-wg_status wg_tape_rewind(wg_tape *t, wg_mark m) {
-    if (t == NULL) return WG_ENULL;
-    wgi_core *c = wgi_core_of(t);
-    if (wgi_check_thread(c, "wg_tape_rewind") != WG_OK) return WG_ETHREAD;
-    if (wgi_is_telling(c)) return WG_EMODE;
-    if (wgi_refuse_segment(c, "wg_tape_rewind") != WG_OK) return WG_EMODE;
-    if (c->half_replayed || c->status == WG_ETHREAD)
-        return c->status; /* only a reset makes it whole */
-    if (!wgi_mark_alive(c, m))
-        return wgi_refuse(
-            c, WG_EMARK,
-            "wg_tape_rewind: a mark of another tape, or from before a reset or rewind");
-    const int cut = m.slot < c->head.slots || m.code < c->head.code_words ||
-                    m.payload < payload_position(c) ||
-                    (c->chunks != 0 && m.record < wgi_record_count(c));
-    const size_t kept = branch_before(c, &m) + 1;
-    if (cut && kept == c->branch_count) {
-        const wg_status s = branch_room(c);
-        if (s != WG_OK)
-            return wgi_refuse(c, s, "wg_tape_rewind: no room for branch %zu", kept + 1);
-    }
-    note_marks(c);
-    leave_guests(c, m.payload);
-    if (c->chunks != 0) {
-        int k = c->current;
-        while (k > 0 && c->chunk[k].first > m.record) k--;
-        c->current = k;
-        c->head.top = c->chunk[k].base + (m.record - c->chunk[k].first);
-    }
-    if (c->payloads != 0) {
-        const int k = (int)(m.payload >> PAYLOAD_CHUNK);
-        payload_at(c, k,
-                   c->payload[k].base + (m.payload & (((uint64_t)1 << PAYLOAD_CHUNK) - 1)));
-    }
-    c->head.last_block = (wgi_block *)(uintptr_t)m.block;
-    if (m.record < c->always) c->always = 0;
-    while (c->stretch != NULL && c->stretch->end[c->stretch->runs - 1] > m.record)
-        c->stretch = c->stretch->prev;
-    if (m.record < c->ordered) c->ordered = m.record;
-    c->head.slots = m.slot;
-    c->inputs = m.inputs;
-    c->head.code_words = m.code;
-    c->place_count = m.places;
-    if (cut) {
-        branch_start(c, kept);
-        (void)branch_room(c); /* for the next rewind, when there may be no memory */
-    }
-    while (c->label_count > 0 && wgi_labels(c)[c->label_count - 1].slot >= m.slot)
-        c->label_count--;
-    if (c->swept > m.slot) c->swept = m.slot > 1 ? m.slot : 0;
-    c->second_words = 0;
-    c->closed = 0;
-    c->code.wanted = c->values.wanted = c->places.wanted = c->tangents.wanted = 0;
-    if (!m.failed) {
-        c->status = WG_OK;
-        c->message[0] = 0;
-    }
-    wgi_limit_set(c);
-    return WG_OK;
-}
-
-/* ---- modes ---- */
-
-wg_status wg_tape_pause(wg_tape *t) {
-    if (t == NULL) return WG_ENULL;
-    if (wgi_is_telling(wgi_core_of(t))) return WG_EMODE;
-    wgi_core_of(t)->pauses++;
-    wgi_limit_set(wgi_core_of(t));
-    return WG_OK;
-}
-
-wg_status wg_tape_resume(wg_tape *t) {
-    if (t == NULL) return WG_ENULL;
-    if (wgi_is_telling(wgi_core_of(t))) return WG_EMODE;
-    if (wgi_core_of(t)->pauses == 0)
-        return wgi_refuse(wgi_core_of(t), WG_EMODE, "wg_tape_resume: the tape is not paused");
-    wgi_core_of(t)->pauses--;
-    wgi_limit_set(wgi_core_of(t));
-    return WG_OK;
-}
-
-wg_status wg_tape_stats(const wg_tape *t, wg_stats *out) {
-    if (t == NULL || out == NULL) return WG_ENULL;
-    const wgi_core *c = wgi_core_of_const(t);
-    const uint64_t records = c->chunks == 0 ? 0 : wgi_record_count(c);
-    const uint64_t slots = c->head.slots - 1u;
-    wg_stats s;
-    memset(&s, 0, sizeof s);
-    s.statements = slots - c->inputs;
-    s.records = records;
-    s.slots = slots;
-    s.record_bytes = records * sizeof(wgi_record);
-    s.code_bytes = c->head.code_words * 8;
-    s.payload_bytes = payload_used(c);
-    s.adjoint_bytes = c->swept * c->lanes * 8;
-    s.committed_bytes = wgi_account_committed(c->account);
-    s.max_records = records > c->max_record_count ? records : c->max_record_count;
-    s.max_slots = slots > c->max_slot_count ? slots : c->max_slot_count;
-    s.max_committed_bytes = wgi_account_most(c->account);
-    s.memory_calls = c->memory_calls;
-    s.resets = c->resets;
-    *out = s;
-    return WG_OK;
 }

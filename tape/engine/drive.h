@@ -24,6 +24,8 @@ typedef struct wgi_drive {
 /* Resets the tape and takes room for x, y and `doubles` numbers. After a failure: close. */
 wg_status wgi_drive_open(wgi_drive *d, wg_tape *t, const char *call, wg_callback *f, void *data,
                          size_t n, size_t m, size_t doubles);
+/* The same for a call that evaluates no function. */
+wg_status wgi_drive_open_alone(wgi_drive *d, wg_tape *t, const char *call);
 /* Takes the next numbers of that room. */
 double *wgi_drive_room(wgi_drive *d, size_t doubles);
 /* Room for numbers whose count is known only after the evaluation. NULL: there is none, and the

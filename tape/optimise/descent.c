@@ -140,7 +140,7 @@ static wg_status check_pair(const wg_mat_result *x, const wg_mat_result *g) {
         return WG_ESHAPE;
     if (x->rows != 0 && x->cols != 0 && (x->value == NULL || g->value == NULL)) return WG_ENULL;
     for (size_t k = 0; k < x->cols; k++)
-        if (!wgi_search_are_finite(g->rows, g->value + k * ld_of(g))) return WG_ENONFINITE;
+        if (!wgi_all_finite(g->rows, g->value + k * ld_of(g))) return WG_ENONFINITE;
     return WG_OK;
 }
 
@@ -180,7 +180,7 @@ wg_status wg_descent_step(const wg_descent *o, size_t step, size_t n, double *x,
     if (n != 0 && (x == NULL || g == NULL)) return WG_ENULL;
     if (!wgi_descent_fill(o, &d)) return WG_EARG;
     if (state == NULL && n != 0 && remembered(d.rule) != 0) return WG_ENULL;
-    if (!wgi_search_are_finite(n, g)) return WG_ENONFINITE;
+    if (!wgi_all_finite(n, g)) return WG_ENONFINITE;
     const double rate = rate_at(&d, step);
     if (!isfinite(rate)) return WG_ENONFINITE;
     if (d.clip_norm > 0) norm_add(&length, &d, n, g);

@@ -163,7 +163,7 @@ static wg_status linearise(fit *f) {
         memset(f->jac + j * f->rows + f->m, 0, (f->rows - f->m) * sizeof *f->jac);
     if (s->result->products == 1) choose_scale(f);
     s->value = squared_norm(f->m, f->r);
-    if (!isfinite(ldexp(s->value, -s->scale)) || !wgi_search_are_finite(f->rows * f->n, f->jac))
+    if (!isfinite(ldexp(s->value, -s->scale)) || !wgi_all_finite(f->rows * f->n, f->jac))
         return wgi_fail(f->of->c, WG_ENONFINITE,
                         "%s: the residuals or the Jacobian are NaN or infinite", f->of->call);
     choose(f);
@@ -270,14 +270,14 @@ static void clip(fit *f) {
 static wg_status bend(fit *f, int *trusted) {
     const wg_status status = residuals_along(f, probe_at, f->probe);
     *trusted = 0;
-    if (status != WG_OK || !wgi_search_are_finite(f->m, f->probe)) return status;
+    if (status != WG_OK || !wgi_all_finite(f->m, f->probe)) return status;
     /* Q' r_vv = (2 / h) (Q' (r(x + h v) - r) / h - R v), and only its first entries matter. */
     for (size_t i = 0; i < f->m; i++) f->probe[i] = (f->probe[i] - f->r[i]) / probe_at;
     for (size_t i = f->m; i < f->rows; i++) f->probe[i] = 0;
     times_q(f, f->rows, f->k, f->jac, f->tau, f->probe);
     times_r(f, f->v, f->a);
     for (size_t j = 0; j < f->k; j++) f->a[j] = -2 / probe_at * (f->probe[j] - f->a[j]);
-    if (!wgi_search_are_finite(f->k, f->a) || !solve_damped(f, f->a)) return WG_OK;
+    if (!wgi_all_finite(f->k, f->a) || !solve_damped(f, f->a)) return WG_OK;
     if (!(scaled_norm(f, f->a) <= bend_limit * scaled_norm(f, f->v))) return WG_OK;
     for (size_t j = 0; j < f->k; j++) f->v[j] += 0.5 * f->a[j];
     *trusted = 1;

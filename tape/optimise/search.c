@@ -27,12 +27,6 @@ double wgi_search_norm(size_t n, const double *a) {
     return scale * sqrt(sum);
 }
 
-int wgi_search_are_finite(size_t n, const double *a) {
-    for (size_t j = 0; j < n; j++)
-        if (!isfinite(a[j])) return 0;
-    return 1;
-}
-
 /* ---- bounds ---- */
 
 static double lower(const wgi_search *s, size_t j) {
@@ -83,7 +77,7 @@ wg_status wgi_search_evaluate(wgi_search *s, const double *x, double *value, dou
     const wg_status r = s->of->gradient(s->of, x, value, g);
     if (s->scale != 0) *value = ldexp(*value, s->scale);
     wgi_search_scale(s, g);
-    *finite = r == WG_OK && isfinite(*value) && wgi_search_are_finite(s->n, g);
+    *finite = r == WG_OK && isfinite(*value) && wgi_all_finite(s->n, g);
     return r;
 }
 
@@ -180,12 +174,6 @@ static wg_status check_start(const wgi_search *s, const double *start) {
     return WG_OK;
 }
 
-static wg_status unused(wg_tape *t, size_t n, const wg_real *x, size_t m, wg_real *y,
-                        void *data) {
-    (void)t, (void)n, (void)x, (void)m, (void)y, (void)data;
-    return WG_OK;
-}
-
 wg_status wgi_search_run(wgi_objective *of, size_t n, double *start,
                          const wg_minimise_options *o, int fit, size_t numbers,
                          wg_status (*method)(wgi_search *s), wg_minimise_result *result) {
@@ -196,7 +184,7 @@ wg_status wgi_search_run(wgi_objective *of, size_t n, double *start,
     if (result != NULL)
         *result = (wg_minimise_result){.value = (double)NAN, .gradient = (double)NAN};
     if (of->c == NULL) return WG_ENULL;
-    wg_status r = wgi_drive_open(&d, &of->c->head, of->call, unused, NULL, 0, 0, 0);
+    wg_status r = wgi_drive_open_alone(&d, &of->c->head, of->call);
     if (r == WG_OK && of->refused != WG_OK)
         r = wgi_fail(of->c, of->refused, "%s: %s", of->call, of->why);
     if (r == WG_OK && result == NULL)

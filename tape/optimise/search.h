@@ -5,6 +5,7 @@
 #ifndef WGI_TAPE_OPTIMISE_SEARCH_H
 #define WGI_TAPE_OPTIMISE_SEARCH_H
 
+#include "ops/scalar/elementwise.h"
 #include "tape/engine/drive.h"
 
 #include <wengert/optimise.h>
@@ -91,7 +92,6 @@ double wgi_search_slope(const wgi_search *s, const double *x, const double *g);
 
 double wgi_search_norm(size_t n, const double *a);
 double wgi_search_dot(size_t n, const double *a, const double *b);
-int wgi_search_are_finite(size_t n, const double *a);
 
 /* ---- objective.c ---- */
 

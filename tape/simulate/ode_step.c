@@ -9,6 +9,7 @@
 #include "ode_event.h"
 #include "ode_rosenbrock.h"
 
+#include "ops/scalar/elementwise.h"
 #include "tape/function/loops/callable.h"
 
 #include <float.h>
@@ -209,12 +210,6 @@ static wg_status accept(wgi_ode_run *r, wgi_ode_position *at, wgi_ode_record *re
     return s;
 }
 
-static int finite(size_t n, const double *x) {
-    double sum = 0;
-    for (size_t i = 0; i < n; i++) sum += x[i] - x[i];
-    return sum == 0;
-}
-
 /* ---- steps of fixed size ------------------------------------------------------------------------ */
 
 /* What rounding has added to a whole number is no step more. */
@@ -232,7 +227,7 @@ static wg_status fixed_step(wgi_ode_run *r, wgi_ode_position *at, wgi_ode_record
     if (s == WG_ESINGULAR)
         return wgi_ode_failed(r, at->t, s, "the matrix of the next step is singular");
     if (s != WG_OK) return s;
-    if (!finite(r->flow->states, r->next))
+    if (!wgi_all_finite(r->flow->states, r->next))
         return wgi_ode_failed(r, at->t, WG_ENONFINITE, "a NaN or an infinity in the next step");
     return accept(r, at, record);
 }
@@ -257,7 +252,7 @@ static double norm(const wgi_ode_run *r, const double *x, const double *y, const
 static double estimate(wgi_ode_run *r, const wgi_ode_record *record) {
     double *const error = r->between;
     const size_t n = r->flow->states;
-    if (!finite(n, r->next)) return NAN;
+    if (!wgi_all_finite(n, r->next)) return NAN;
     memset(error, 0, n * sizeof *error);
     wgi_ode_combine(r, r->call->method->stages, r->call->method->e, r->call->method->e,
                     record->G, error);

@@ -349,12 +349,6 @@ wg_status wgi_sparsity_fits(wgi_drive *d, const wg_sparsity *s) {
 
 /* ---- from coordinates ---- */
 
-static wg_status no_callback(wg_tape *t, size_t n, const wg_real *x, size_t m, wg_real *y,
-                             void *data) {
-    (void)t, (void)n, (void)x, (void)m, (void)y, (void)data;
-    return WG_OK;
-}
-
 /* Are the coordinates in range and, of a Hessian, in the triangle? */
 static wg_status check_entries(const wgi_plan *p, size_t rows, size_t entries,
                                const uint32_t *row, const uint32_t *col) {
@@ -435,7 +429,7 @@ static wg_status given(wgi_plan *p, wg_tape *t, size_t entries, const uint32_t *
                        const uint32_t *col, wg_sparsity **out) {
     wgi_drive d;
     if (out != NULL) *out = NULL;
-    wg_status s = wgi_drive_open(&d, t, p->call, no_callback, NULL, 0, 0, 0);
+    wg_status s = wgi_drive_open_alone(&d, t, p->call);
     p->c = d.c;
     if (s == WG_OK && out == NULL) s = no_out(&d);
     if (s == WG_OK) s = from_entries(p, entries, row, col, out);
@@ -492,7 +486,7 @@ static wg_status select_entries(wg_tape *t, const char *call, const wg_sparsity 
     wgi_plan p = {.call = call};
     wgi_drive d;
     if (out != NULL) *out = NULL;
-    wg_status s = wgi_drive_open(&d, t, p.call, no_callback, NULL, 0, 0, 0);
+    wg_status s = wgi_drive_open_alone(&d, t, p.call);
     p.c = d.c;
     if (s == WG_OK && out == NULL) s = no_out(&d);
     if (s == WG_OK && from == NULL) s = wgi_fail(p.c, WG_ENULL, "%s: s is NULL", p.call);

@@ -91,7 +91,8 @@ WG_API WG_MUST_CHECK wg_status wg_mpi_reverse_lanes(wg_tape *t, size_t k, size_t
  * Shapes:  x, v, hv of n, which may be another n on each rank.
  * Cost:    three times the communication of a sweep; otherwise as wg_tape_hvp.
  * Errors:  as wg_tape_hvp, and on all ranks where one has failed before; WG_EMODE: a product over
- *          ranks (WG_MPI_PROD), or an operation whose second derivatives go by functions only. */
+ *          ranks (WG_MPI_PROD), or an operation whose second derivatives go by functions only. Where memory
+ *          ends in the middle of it on one rank, others wait at their next message of that rank. */
 WG_API WG_MUST_CHECK wg_status wg_mpi_hvp(wg_tape *t, wg_real y, size_t n, const wg_real *x,
                                           const double *v, double *hv, wg_mpi *m);
 

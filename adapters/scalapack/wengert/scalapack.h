@@ -15,8 +15,11 @@
  * All ranks of the grid make the same calls in the same order, and sweep together, as with wengert/mpi.h:
  * wg_mpi_reverse, or a sweep from a root on every rank. A sweep gives each rank the derivative, by its own inputs, of the
  * sum of what is seeded on all ranks; a number that all ranks are given is seeded on one of them.
- * Forward tapes, lanes and replays communicate as the recording has done. What sees one tape only is refused by name (WG_EMODE):
- * functions, patterns, second derivatives, preaccumulation, steps of wg_checkpoint without WG_REGION_ALWAYS.
+ * Forward tapes, lanes and replays communicate as the recording has done, and so do wg_mpi_hvp and wg_mpi_hessian, by which second
+ * derivatives are computed with the calls of this header: of each operation the tangents of its adjoint, for a system
+ * by two more factorisations, one of them with the right-hand sides of an inverse where logdet is wanted. What sees one tape only
+ * is refused by name (WG_EMODE): functions, patterns, other second derivatives, preaccumulation, steps of wg_checkpoint
+ * without WG_REGION_ALWAYS.
  *
  * Errors, of all operations: WG_ENULL; WG_EARG: a flag, a block; WG_ESHAPE; WG_ENOMEM; WG_ECALLBACK: MPI; those of
  * wg_apply. They are kept by the tape, and results are NaN. Before each operation, and in each sweep at it, all ranks
@@ -35,9 +38,11 @@ typedef struct wg_scalapack wg_scalapack;
 
 /* wg_scalapack_new - by all ranks of comm, numbered along the rows of the grid.
  * Shapes:  rows times cols are the ranks of comm; 0 and 0: as nearly square as that goes.
- * NULL, on every rank: other shapes, or it could not be made on one. */
+ * NULL, on every rank: other shapes, or it could not be made on one; of MPI_COMM_NULL, of an intercommunicator,
+ * before MPI_Init and after MPI_Finalize. */
 WG_API wg_scalapack *wg_scalapack_new(MPI_Comm comm, int rows, int cols);
-/* wg_scalapack_free - by all ranks, before MPI_Finalize. NULL is allowed. */
+/* wg_scalapack_free - by all ranks, before MPI_Finalize; after it the grid's memory is freed, and nothing else. NULL
+ * is allowed. */
 WG_API void wg_scalapack_free(wg_scalapack *g);
 /* wg_scalapack_message - what failed last here; never NULL. Valid until the next call. */
 WG_API const char *wg_scalapack_message(const wg_scalapack *g);

@@ -169,8 +169,8 @@ static wg_status parameters(const wgi_file_source *r, const wg_function *f, size
     const unsigned count = wgi_whole_of(n).row->numbers;
     for (uint32_t k = n->count - count; k < n->count; k++)
         if (f->node[f->operand[n->first + k]].kind != WGI_NODE_NUMBER)
-            return wgi_file_bad(r, WG_EARG, "operand %u of node %zu is a parameter, and no number",
-                                k, i);
+            return wgi_file_bad(r, WG_EARG,
+                                "operand %u of node %zu is a parameter, and no number", k, i);
     return WG_OK;
 }
 
@@ -341,8 +341,7 @@ static wg_status nodes(wgi_file_source *r, wg_function *f) {
     for (size_t k = 0; k < f->repeats; k++)
         if (!r->shape[k].used) return wgi_file_bad(r, WG_EARG, "no node is repeat %zu", k);
     if (r->depth == 0 && r->version > wgi_file_version(f))
-        return wgi_file_bad(r, WG_EARG,
-                            "version %llu, and nothing in it that needs that",
+        return wgi_file_bad(r, WG_EARG, "version %llu, and nothing in it that needs that",
                             (unsigned long long)r->version);
     return WG_OK;
 }

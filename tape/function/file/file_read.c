@@ -312,9 +312,8 @@ static wg_status build(wgi_file_source *r, wg_function **out) {
                                       .repeated = (size_t)statistics[3],
                                       .simplified = (size_t)statistics[4],
                                       .dead = (size_t)statistics[5]};
-    r->used = wg_tape_keep(&r->c->head, start.nodes + 1, NULL);
+    r->used = wgi_node_marks(r->c, start.nodes);
     if (r->used == NULL) return r->c->status;
-    memset(r->used, 0, start.nodes + 1);
     wgi_pieces p = {NULL, 0};
     (void)wgi_pieces_take(&p, sizeof start);
     lay_out(&start, &p, r);
@@ -335,17 +334,10 @@ static wg_status build(wgi_file_source *r, wg_function **out) {
 
 /* ---- calls ---- */
 
-/* The callback of a driver; loading calls no function of the user's. */
-static wg_status nothing(wg_tape *t, size_t n, const wg_real *x, size_t m, wg_real *y,
-                         void *data) {
-    (void)t, (void)n, (void)x, (void)m, (void)y, (void)data;
-    return WG_OK;
-}
-
 static wg_status open(wgi_drive *d, wgi_file_source *r, wg_tape *t, const char *call,
                       const wg_scalar_op *const *user, size_t user_count) {
     memset(r, 0, sizeof *r);
-    wg_status s = wgi_drive_open(d, t, call, nothing, NULL, 0, 0, 0);
+    wg_status s = wgi_drive_open_alone(d, t, call);
     if (s != WG_OK) return s;
     r->c = d->c, r->call = call, r->user = user, r->user_count = user_count;
     if (user == NULL && user_count != 0)

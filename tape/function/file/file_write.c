@@ -4,6 +4,7 @@
 #include "tape/function/graph/dense_node.h"
 #include "file.h"
 #include "tape/function/graph/repeat.h"
+#include "tape/function/text/text.h"
 
 #include "ops/scalar/array.h"
 
@@ -23,37 +24,25 @@ int wgi_file_is_word(const char *name, size_t bytes) {
 typedef struct sink {
     wg_write *write; /* NULL: bytes are only counted */
     void *ctx;
+    wgi_text text;
     wg_status status;
-    uint64_t bytes, sum;
-    size_t used, depth;
-    unsigned char piece[1024];
+    uint64_t sum; /* of what has been written */
+    size_t depth;
 } sink;
 
-static void flush(sink *o) {
-    if (o->used != 0 && o->write != NULL && o->status == WG_OK) {
-        o->sum = wgi_file_checksum(o->sum, o->piece, o->used);
-        if (o->write(o->ctx, (const char *)o->piece, o->used) != 0) o->status = WG_EWRITE;
-    }
-    o->used = 0;
-}
-
-static void put_bytes(sink *o, const void *from, size_t bytes) {
-    const unsigned char *p = from;
-    o->bytes += bytes;
-    while (bytes > 0) {
-        if (o->used == sizeof o->piece) flush(o);
-        const size_t room = sizeof o->piece - o->used, n = bytes < room ? bytes : room;
-        memcpy(o->piece + o->used, p, n);
-        o->used += n;
-        p += n;
-        bytes -= n;
-    }
+/* A wg_write to where the file goes, which adds to the checksum. */
+static int pass_on(void *ctx, const char *bytes, size_t n) {
+    sink *const o = ctx;
+    if (o->write == NULL || o->status != WG_OK) return 0;
+    o->sum = wgi_file_checksum(o->sum, (const unsigned char *)bytes, n);
+    if (o->write(o->ctx, bytes, n) != 0) o->status = WG_EWRITE;
+    return 0;
 }
 
 static void put(sink *o, unsigned size, uint64_t x) {
     unsigned char p[8];
     for (unsigned i = 0; i < size; i++) p[i] = (unsigned char)(x >> 8 * i);
-    put_bytes(o, p, size);
+    wgi_text_bytes(&o->text, (const char *)p, size);
 }
 
 static uint64_t name_bytes(size_t count, const wg_argument *a) {
@@ -70,7 +59,7 @@ static void put_arguments(sink *o, size_t count, const wg_argument *a) {
         put(o, 8, a[k].cols);
         put(o, 4, a[k].flags);
         put(o, 4, n);
-        put_bytes(o, a[k].name, n);
+        wgi_text_bytes(&o->text, a[k].name, n);
     }
 }
 
@@ -94,7 +83,7 @@ static void put_node(sink *o, const wg_function *f, const wgi_node *n) {
         if (bytes > WGI_FILE_LONGEST_NAME || !wgi_file_is_word(name, bytes))
             o->status = WG_EARG;
         put(o, 1, bytes);
-        put_bytes(o, name, bytes);
+        wgi_text_bytes(&o->text, name, bytes);
     }
     if (row->holds & WGI_HOLDS_MATRICES) {
         const wgi_dense_op op = wgi_dense_of(n);
@@ -157,7 +146,7 @@ unsigned wgi_file_version(const wg_function *f) {
 
 static void put_function(sink *o, const wg_function *f, uint64_t bytes) {
     const wg_function_stats *const s = &f->stats;
-    put_bytes(o, wgi_file_magic, sizeof wgi_file_magic);
+    wgi_text_bytes(&o->text, (const char *)wgi_file_magic, sizeof wgi_file_magic);
     const unsigned version = wgi_file_version(f);
     put(o, 4, version);
     put(o, 4, 0);
@@ -171,34 +160,25 @@ static void put_function(sink *o, const wg_function *f, uint64_t bytes) {
     put(o, 8, s->dead);
     if (version >= WGI_FILE_PARTS) put(o, 8, f->repeats);
     put_contents(o, f);
-    flush(o);
+    (void)wgi_text_close(&o->text);
     put(o, 8, o->sum);
-    flush(o);
+    (void)wgi_text_close(&o->text);
 }
 
-static sink sink_of(wg_write *write, void *ctx) {
+/* write NULL: only counts. bytes: how many there are in all, which the file says. */
+static wg_status put_all(const wg_function *f, uint64_t *bytes, wg_write *write, void *ctx) {
     sink o = {.write = write, .ctx = ctx, .sum = WGI_FILE_CHECKSUM_START};
-    return o;
-}
-
-static wg_status measure(const wg_function *f, uint64_t *bytes) {
-    sink o = sink_of(NULL, NULL);
-    put_function(&o, f, 0);
-    *bytes = o.bytes;
-    return o.status;
-}
-
-static wg_status write_all(const wg_function *f, uint64_t bytes, wg_write *write, void *ctx) {
-    sink o = sink_of(write, ctx);
-    put_function(&o, f, bytes);
+    wgi_text_open(&o.text, pass_on, &o);
+    put_function(&o, f, *bytes);
+    *bytes = o.text.total;
     return o.status;
 }
 
 wg_status wg_function_write(const wg_function *f, wg_write *write, void *ctx) {
-    uint64_t bytes;
+    uint64_t bytes = 0;
     if (f == NULL || write == NULL) return WG_ENULL;
-    const wg_status s = measure(f, &bytes);
-    return s == WG_OK ? write_all(f, bytes, write, ctx) : s;
+    const wg_status s = put_all(f, &bytes, NULL, NULL);
+    return s == WG_OK ? put_all(f, &bytes, write, ctx) : s;
 }
 
 static int into_memory(void *ctx, const char *text, size_t bytes) {
@@ -210,10 +190,10 @@ static int into_memory(void *ctx, const char *text, size_t bytes) {
 
 wg_status wg_function_save(const wg_function *f, void *buffer, size_t bytes, size_t *needed) {
     uint64_t size = 0;
-    const wg_status s = f == NULL ? WG_ENULL : measure(f, &size);
+    const wg_status s = f == NULL ? WG_ENULL : put_all(f, &size, NULL, NULL);
     if (needed != NULL) *needed = s == WG_OK ? (size_t)size : 0;
     if (s != WG_OK || buffer == NULL) return s;
     if (bytes < size) return WG_ESHAPE;
     char *to = buffer;
-    return write_all(f, size, into_memory, &to);
+    return put_all(f, &size, into_memory, &to);
 }

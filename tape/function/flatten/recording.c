@@ -24,7 +24,7 @@ static wg_status build(wgi_graph *g, wgi_taking *r, size_t inputs, const wg_argu
     for (size_t j = 0; j < m; j++) r->needed[y[j].at.slot] = 1;
     if (wgi_taking_need(r) != WG_OK) return c->status;
     wgi_taking_code(r);
-    uint32_t *const result = wg_tape_keep(&c->head, (m + 1) * sizeof *result, NULL);
+    uint32_t *const result = wgi_node_list(c, m);
     for (size_t k = 0, j = 0; k < outputs && c->status == WG_OK; k++)
         for (size_t e = 0; e < wgi_argument_size(&output[k]); e++, j++) {
             result[j] = wgi_taking_node(r, y[j].at.slot, y[j].value);
@@ -117,9 +117,7 @@ wg_status wgi_function_extract(wg_tape *t, const char *call, size_t inputs,
         return wgi_refuse(from, WG_ENOMEM, "%s: more entries than memory has", call);
     if ((n != 0 && x == NULL) || (m != 0 && y == NULL))
         return wgi_refuse(from, WG_ENULL, "%s: variables are NULL", call);
-    wg_options options;
-    memset(&options, 0, sizeof options);
-    options.loops_over = from->loops_over;
+    const wg_options options = {.loops_over = from->loops_over};
     wg_tape *work;
     wg_status s = wgi_tape_beside(from, &options, &work);
     if (s != WG_OK) return wgi_refuse(from, s, "%s: no workspace", call);

@@ -74,8 +74,7 @@ static wg_status evaluate(const hessian *k, const wg_function *f) {
 static wg_status products(hessian *k, wgi_core *c, const char *call, wg_real y) {
     const wg_argument in = {"x", k->n, 1, 0}, out = {"y", 1, 1, 0};
     wg_function *f = NULL, *hvp = NULL;
-    wg_options options;
-    memset(&options, 0, sizeof options);
+    const wg_options options = {.flags = 0};
     wg_tape *scratch;
     wg_status s = wgi_tape_beside(c, &options, &scratch);
     if (s != WG_OK) return wgi_refuse(c, s, "%s: no workspace", call);
@@ -102,10 +101,8 @@ static double entry(const hessian *k, size_t i, size_t j) {
 wg_status wgi_second_of_blocks(wgi_core *c, const char *call, wg_real y, size_t n,
                                const wg_real *x, size_t directions, const double *v, double *h,
                                size_t ld) {
-    wg_options options;
-    hessian k;
-    memset(&options, 0, sizeof options);
-    memset(&k, 0, sizeof k);
+    const wg_options options = {.flags = 0};
+    hessian k = {.n = 0};
     wg_status s = wgi_tape_beside(c, &options, &k.work);
     if (s == WG_OK) s = open(&k, c, n, x, directions, v);
     if (s != WG_OK) s = wgi_refuse(c, s, "%s: no workspace for %zu inputs", call, n);

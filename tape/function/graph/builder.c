@@ -6,12 +6,6 @@
 #include <stdio.h>
 #include <string.h>
 
-static wg_status no_callback(wg_tape *t, size_t n, const wg_real *x, size_t m, wg_real *y,
-                             void *data) {
-    (void)t, (void)n, (void)x, (void)m, (void)y, (void)data;
-    return WG_OK;
-}
-
 void wgi_builder_open(wgi_builder *b, wgi_core *c, const char *call) {
     memset(b, 0, sizeof *b);
     b->c = c;
@@ -22,7 +16,7 @@ wg_status wgi_builder_begin(wgi_builder *b, wg_tape *t, const char *call, int gi
                             wg_function **out) {
     memset(b, 0, sizeof *b);
     if (out != NULL) *out = NULL;
-    const wg_status s = wgi_drive_open(&b->d, t, call, no_callback, NULL, 0, 0, 0);
+    const wg_status s = wgi_drive_open_alone(&b->d, t, call);
     if (s != WG_OK) return s;
     b->c = b->d.c;
     wgi_graph_open(&b->g, b->c, call);
@@ -32,16 +26,6 @@ wg_status wgi_builder_begin(wgi_builder *b, wg_tape *t, const char *call, int gi
 }
 
 /* ---- lists ---- */
-
-uint32_t *wgi_builder_list(const wgi_builder *b, size_t count) {
-    return wg_tape_keep(&b->c->head, (count + 1) * sizeof(uint32_t), NULL);
-}
-
-uint32_t *wgi_builder_no_nodes(const wgi_builder *b, size_t count) {
-    uint32_t *const list = wgi_builder_list(b, count);
-    for (size_t i = 0; list != NULL && i < count; i++) list[i] = WGI_NO_NODE;
-    return list;
-}
 
 /* The list with room for one more element; a failure is the tape's. */
 static void *grown(wgi_core *c, void *list, size_t count, size_t *room, size_t size) {
@@ -117,8 +101,8 @@ void wgi_builder_inputs_of(wgi_builder *b, const wg_function *f) {
 }
 
 uint32_t *wgi_builder_take(wgi_builder *b, const wg_function *f, const uint32_t *input) {
-    uint32_t *const map = wgi_builder_list(b, f->nodes);
-    uint32_t *const first = wgi_builder_list(b, f->n);
+    uint32_t *const map = wgi_node_list(b->c, f->nodes);
+    uint32_t *const first = wgi_node_list(b->c, f->n);
     if (b->c->status != WG_OK) return NULL;
     for (size_t i = 0; i < f->n; i++) first[i] = (uint32_t)i;
     wgi_graph_take(&b->g, f, input != NULL ? input : first, map);
@@ -134,25 +118,11 @@ void wgi_builder_outputs_of(wgi_builder *b, const wg_function *f, const uint32_t
 
 /* ---- what is needed ---- */
 
-void wgi_mark_needed(size_t nodes, const wgi_node *node, const uint32_t *operand,
-                     unsigned char *needed) {
-    for (size_t i = nodes; i-- > 0;)
-        for (uint32_t k = 0; needed[i] && k < node[i].count; k++)
-            needed[operand[node[i].first + k]] = 1;
-}
-
-void wgi_mark_dependent(size_t nodes, const wgi_node *node, const uint32_t *operand,
-                        unsigned char *depends) {
-    for (size_t i = 0; i < nodes; i++)
-        for (uint32_t k = 0; k < node[i].count; k++)
-            depends[i] |= depends[operand[node[i].first + k]];
-}
-
 /* The nodes needed, in another builder whose inputs are there already. */
 static void take_needed(wgi_graph *to, const wgi_builder *b, const unsigned char *needed,
                         uint32_t *map) {
     const wgi_graph *const g = &b->g;
-    uint32_t *const x = wgi_builder_list(b, g->operands);
+    uint32_t *const x = wgi_node_list(b->c, g->operands);
     for (size_t i = b->entries; i < g->nodes && to->c->status == WG_OK; i++) {
         const wgi_node *const n = &g->node[i];
         if (!needed[i]) continue;
@@ -169,10 +139,9 @@ const unsigned char *wgi_builder_prune(wgi_builder *b) {
     wgi_core *const c = b->c;
     const wgi_graph *const g = &b->g;
     unsigned char *const kept = wg_tape_keep(&c->head, b->inputs + 1, NULL);
-    unsigned char *const needed = wg_tape_keep(&c->head, g->nodes + 1, NULL);
-    uint32_t *const map = wgi_builder_list(b, g->nodes);
+    unsigned char *const needed = wgi_node_marks(c, g->nodes);
+    uint32_t *const map = wgi_node_list(b->c, g->nodes);
     if (c->status != WG_OK) return NULL;
-    memset(needed, 0, g->nodes);
     for (size_t j = 0; j < b->results; j++) needed[b->result[j]] = 1;
     for (size_t k = 0; k < g->guards; k++) needed[g->guard[k].a] = needed[g->guard[k].b] = 1;
     wgi_mark_needed(g->nodes, g->node, g->operand, needed);

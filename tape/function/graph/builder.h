@@ -32,11 +32,6 @@ void wgi_builder_open(wgi_builder *b, wgi_core *c, const char *call);
 wg_status wgi_builder_begin(wgi_builder *b, wg_tape *t, const char *call, int given,
                             wg_function **out);
 
-/* Room in the arena for `count` node numbers; NULL after a failure. */
-uint32_t *wgi_builder_list(const wgi_builder *b, size_t count);
-/* The same, filled with WGI_NO_NODE. */
-uint32_t *wgi_builder_no_nodes(const wgi_builder *b, size_t count);
-
 /* Adds an argument of the shape of `like`. flags: of function.h, or of a body (repeat.h); where
  * the steps of a body are points, an input without a role is shared and an output without a
  * role is summed. The name is `before` followed by that of `like`, with _2, _3, ... behind it
@@ -61,14 +56,5 @@ void wgi_builder_outputs_of(wgi_builder *b, const wg_function *f, const uint32_t
 const unsigned char *wgi_builder_prune(wgi_builder *b);
 /* A repeat whose body is what has been built, in the arena; NULL: a failure. */
 const wgi_repeat *wgi_builder_repeat(wgi_builder *b, size_t steps, int backwards);
-
-/* ---- what depends on what, of any list of nodes ---- */
-
-/* Marks all nodes from which marked ones are computed. */
-void wgi_mark_needed(size_t nodes, const wgi_node *node, const uint32_t *operand,
-                     unsigned char *needed);
-/* Marks all nodes that are computed from marked ones. */
-void wgi_mark_dependent(size_t nodes, const wgi_node *node, const uint32_t *operand,
-                        unsigned char *depends);
 
 #endif

@@ -94,14 +94,8 @@ static matrix upside_down(matrix a) {
     return a;
 }
 
-static uint32_t *list(wgi_graph *g, size_t n) {
-    return wg_tape_keep(&g->c->head, (n + 1) * sizeof(uint32_t), NULL);
-}
-
 static matrix nothing(wgi_graph *g, size_t rows, size_t cols) {
-    const matrix a = packed(list(g, rows * cols), rows, cols);
-    for (size_t e = 0; a.p != NULL && e < rows * cols; e++) a.p[e] = WGI_NO_NODE;
-    return a;
+    return packed(wgi_no_nodes(g->c, rows * cols), rows, cols);
 }
 
 /* A lower triangle that is packed in x; with `both`, the symmetric matrix of it. */
@@ -178,7 +172,7 @@ static matrix product(wgi_graph *g, matrix a, matrix b) {
                 }
         return c;
     }
-    uint32_t *const x = list(g, (m + n) * k), *to = x;
+    uint32_t *const x = wgi_node_list(g->c, (m + n) * k), *to = x;
     if (x == NULL) return c;
     for (size_t e = 0; e < k; e++)
         for (size_t i = 0; i < m; i++) *to++ = wgi_graph_or_zero(g, *at(a, row[i], mid[e]));
@@ -198,7 +192,7 @@ static matrix solve_lower(wgi_graph *g, matrix l, matrix b) {
     if (g->c->status != WG_OK || rows == 0) return x;
     const size_t first = row[0], n = b.rows - first;
     const wgi_dense_op op = {WGI_DENSE_TRIANGLE, WGI_DENSE_RULE, {n, k, 0}};
-    uint32_t *const operand = list(g, wgi_dense_operands(&op)), *to = operand;
+    uint32_t *const operand = wgi_node_list(g->c, wgi_dense_operands(&op)), *to = operand;
     if (operand == NULL) return x;
     for (size_t j = first; j < b.rows; j++)
         for (size_t i = j; i < b.rows; i++) *to++ = wgi_graph_or_zero(g, *at(l, i, j));
@@ -226,7 +220,8 @@ static matrix solve_factored(wgi_graph *g, size_t n, const uint32_t *x, unsigned
     if (g->c->status != WG_OK || k == 0) return y;
     const wgi_dense_op op = {WGI_DENSE_SOLVE, flags, {n, k, 0}};
     const size_t before = 2 * n * n + n;
-    uint32_t *const operand = list(g, wgi_dense_operands(&op)), *to = operand + before;
+    uint32_t *const operand = wgi_node_list(g->c, wgi_dense_operands(&op)),
+                    *to = operand + before;
     if (operand == NULL) return y;
     memcpy(operand, x, before * sizeof *x);
     for (size_t j = 0; j < k; j++)
@@ -276,7 +271,7 @@ static int open(node *d, wgi_graph *g, uint32_t number) {
     d->op = wgi_dense_of(&n);
     d->first = number + 1;
     d->operands = n.count, d->parts = wgi_dense_results(&d->op);
-    d->x = list(g, n.count);
+    d->x = wgi_node_list(g->c, n.count);
     if (d->x == NULL) return 0;
     memcpy(d->x, g->operand + n.first, n.count * sizeof *d->x);
     return 1;
@@ -367,7 +362,7 @@ static void cholesky_reverse(const node *d, const uint32_t *bar) {
         for (size_t i = j; i < n; i++, e++)
             if (bar[e] != WGI_NO_NODE && i >= order) order = i + 1;
     const wgi_dense_op op = {WGI_DENSE_POTRF_BAR, WGI_DENSE_RULE, {order, 0, 0}};
-    uint32_t *const x = list(d->g, wgi_dense_operands(&op)), *to = x;
+    uint32_t *const x = wgi_node_list(d->g->c, wgi_dense_operands(&op)), *to = x;
     for (int which = 0; x != NULL && which < 2; which++)
         for (size_t j = 0; j < order; j++)
             for (size_t i = j; i < order; i++) {
@@ -431,7 +426,7 @@ static matrix cofactors(const node *d, const uint32_t *x, const uint32_t *w) {
                              w == NULL ? 0 : WGI_DENSE_RULE,
                              {n, 0, 0}};
     const matrix c = nothing(d->g, n, n);
-    uint32_t *const operand = list(d->g, 2 * nn);
+    uint32_t *const operand = wgi_node_list(d->g->c, 2 * nn);
     if (c.p == NULL || operand == NULL) return c;
     memcpy(operand, x, nn * sizeof *x);
     for (size_t e = 0; w != NULL && e < nn; e++)
@@ -583,7 +578,7 @@ void wgi_dense_forward(wgi_graph *g, uint32_t number, uint32_t *tangent) {
     int any = 0;
     if (g->c->status != WG_OK || !open(&d, g, number)) return;
     for (size_t e = 0; e < d.parts; e++) tangent[d.first + e] = WGI_NO_NODE;
-    d.xt = list(g, d.operands);
+    d.xt = wgi_node_list(g->c, d.operands);
     if (d.xt == NULL) return;
     for (size_t e = 0; e < d.operands; e++) {
         d.xt[e] = tangent[d.x[e]];

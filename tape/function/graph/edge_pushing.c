@@ -108,7 +108,7 @@ static void differentiate(wgi_graph *g, const wgi_node *like, unsigned by, uint3
     for (uint32_t k = 0; k < like->count; k++)
         first[k] = by >> k & 1 ? wgi_graph_partial(g, value, k) : WGI_NO_NODE;
     const size_t nodes = g->nodes;
-    uint32_t *const tangent = wg_tape_keep(&g->c->head, (nodes + 1) * sizeof *tangent, NULL);
+    uint32_t *const tangent = wgi_node_list(g->c, nodes);
     for (uint32_t j = 0; j < like->count && g->c->status == WG_OK; j++) {
         if ((by >> j & 1) == 0) continue;
         for (size_t i = 0; i < nodes; i++) tangent[i] = WGI_NO_NODE;

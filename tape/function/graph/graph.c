@@ -20,6 +20,21 @@ static void *grow(wgi_graph *g, wgi_list_room *room, void *old, size_t used, siz
     return wgi_list_need(g->c, room, old, used * size, want * size);
 }
 
+uint32_t *wgi_node_list(wgi_core *c, size_t count) {
+    return wg_tape_keep(&c->head, (count + 1) * sizeof(uint32_t), NULL);
+}
+
+uint32_t *wgi_no_nodes(wgi_core *c, size_t count) {
+    uint32_t *const list = wgi_node_list(c, count);
+    for (size_t i = 0; list != NULL && i < count; i++) list[i] = WGI_NO_NODE;
+    return list;
+}
+
+unsigned char *wgi_node_marks(wgi_core *c, size_t count) {
+    unsigned char *const mark = wg_tape_keep(&c->head, count + 1, NULL);
+    return mark == NULL ? NULL : memset(mark, 0, count + 1);
+}
+
 static uint64_t mix(uint64_t h, uint64_t x) {
     h = (h ^ x) * 0x9e3779b97f4a7c15u;
     return h ^ (h >> 29);
@@ -463,6 +478,22 @@ void wgi_graph_guard_add(wgi_graph *g, uint32_t a, uint32_t b, unsigned comparis
     g->guard_table[at] = (uint32_t)g->guards;
 }
 
+/* ---- what depends on what ---- */
+
+void wgi_mark_needed(size_t nodes, const wgi_node *node, const uint32_t *operand,
+                     unsigned char *needed) {
+    for (size_t i = nodes; i-- > 0;)
+        for (uint32_t k = 0; needed[i] && k < node[i].count; k++)
+            needed[operand[node[i].first + k]] = 1;
+}
+
+void wgi_mark_dependent(size_t nodes, const wgi_node *node, const uint32_t *operand,
+                        unsigned char *depends) {
+    for (size_t i = 0; i < nodes; i++)
+        for (uint32_t k = 0; k < node[i].count; k++)
+            depends[i] |= depends[operand[node[i].first + k]];
+}
+
 /* ---- taking over other graphs ---- */
 
 uint32_t wgi_scalar_again(wgi_graph *g, const wgi_node *n, const uint32_t *x) {
@@ -507,7 +538,7 @@ static uint32_t *room_for_operands(wgi_graph *g, size_t nodes, const wgi_node *n
     size_t most = 4;
     for (size_t i = 0; i < nodes; i++)
         if (node[i].count > most) most = node[i].count;
-    return wg_tape_keep(&g->c->head, most * sizeof(uint32_t), NULL);
+    return wgi_node_list(g->c, most);
 }
 
 void wgi_graph_take(wgi_graph *g, const wg_function *f, const uint32_t *input, uint32_t *map) {
@@ -526,16 +557,12 @@ void wgi_graph_take(wgi_graph *g, const wg_function *f, const uint32_t *input, u
 void wgi_graph_copies(wgi_graph *g, const wgi_graph *from, const uint32_t *input, size_t count,
                       const uint32_t *node, uint32_t *copy) {
     uint32_t *const x = room_for_operands(g, from->nodes, from->node);
-    uint32_t *const map =
-        wg_tape_keep(&g->c->head, (from->nodes + 1) * (sizeof *map + 1), NULL);
+    uint32_t *const map = wgi_node_list(g->c, from->nodes);
+    unsigned char *const needed = wgi_node_marks(g->c, from->nodes);
     if (g->c->status != WG_OK) return;
-    unsigned char *const needed = (unsigned char *)(map + from->nodes + 1);
-    memset(needed, 0, from->nodes);
     for (size_t e = 0; e < count; e++)
         if (node[e] != WGI_NO_NODE) needed[node[e]] = 1;
-    for (size_t i = from->nodes; i-- > 0;)
-        for (uint32_t k = 0; needed[i] && k < from->node[i].count; k++)
-            needed[from->operand[from->node[i].first + k]] = 1;
+    wgi_mark_needed(from->nodes, from->node, from->operand, needed);
     for (size_t i = 0; i < from->nodes && g->c->status == WG_OK; i++) {
         const wgi_node *const n = &from->node[i];
         if (!needed[i]) continue;

@@ -150,6 +150,12 @@ typedef struct wgi_graph {
     wg_function_stats stats;
 } wgi_graph;
 
+/* In the arena: room for `count` node numbers; the same, all WGI_NO_NODE; a mark for each of so many
+ * nodes, 0 at first. NULL: a failure, which is the tape's. */
+uint32_t *wgi_node_list(wgi_core *c, size_t count);
+uint32_t *wgi_no_nodes(wgi_core *c, size_t count);
+unsigned char *wgi_node_marks(wgi_core *c, size_t count);
+
 void wgi_graph_open(wgi_graph *g, wgi_core *c, const char *call);
 /* The nodes of the graph are not needed any more. */
 void wgi_graph_close(wgi_graph *g);
@@ -249,6 +255,15 @@ wgi_node_shape wgi_node_shape_of(const wgi_node *n, const struct wgi_repeat *r);
                               const unsigned char *wanted, uint32_t *to);                      \
     void wgi_##stem##_forward(wgi_graph *g, uint32_t node, uint32_t *tangent);
 #include "kinds.def"
+
+/* ---- what depends on what, of any list of nodes ---- */
+
+/* Marks all nodes from which marked ones are computed. */
+void wgi_mark_needed(size_t nodes, const wgi_node *node, const uint32_t *operand,
+                     unsigned char *needed);
+/* Marks all nodes that are computed from marked ones. */
+void wgi_mark_dependent(size_t nodes, const wgi_node *node, const uint32_t *operand,
+                        unsigned char *depends);
 
 /* ---- derivatives: rules.c, sweep.c ---- */
 

@@ -93,9 +93,8 @@ static wg_status check_results(const wgi_graph *g, size_t outputs, const wg_argu
 
 /* Keeps only the repeats that are needed. */
 static void prune_repeats(wgi_graph *g, const uint32_t *final) {
-    uint32_t *const place = wg_tape_keep(&g->c->head, (g->repeats + 1) * sizeof *place, NULL);
+    uint32_t *const place = wgi_no_nodes(g->c, g->repeats);
     if (place == NULL) return;
-    for (size_t k = 0; k < g->repeats; k++) place[k] = WGI_NO_NODE;
     for (size_t i = 0; i < g->nodes; i++)
         if (g->node[i].kind == WGI_NODE_REPEAT && final[i] != WGI_NO_NODE)
             place[g->node[i].part] = 0;

@@ -5,6 +5,7 @@
  * Functions have the same few texts a million times: a text becomes a recipe, a list of operations on
  * numbered places, which is followed wherever the partial is asked for. */
 #include "recipe.h"
+#include "words.h"
 
 #include "ops/scalar/elementwise.h"
 
@@ -67,11 +68,6 @@ static const wg_scalar_op *row_named(const char *name, size_t length) {
     return NULL;
 }
 
-static int in_name(char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-           c == '_';
-}
-
 /* Is it a function of C under its own name? In the text of a user's operation all other names
  * are functions of the user's, even where a row has that name. */
 static int is_of_c(const wg_scalar_op *op) {
@@ -106,7 +102,7 @@ static part call(parser *p, const char *name, size_t length) {
 
 static part name(parser *p) {
     const char *const start = p->at;
-    while (in_name(*p->at)) p->at++;
+    while (wgi_in_word(*p->at)) p->at++;
     const size_t length = (size_t)(p->at - start);
     if (take(p, "(")) return call(p, start, length);
     if (length != 1) return none(p);
@@ -164,7 +160,7 @@ static part number(parser *p) {
     const char *end;
     const double x = read_number(p->at, &end);
     const char *const start = p->at;
-    if (end == p->at || in_name(*end)) return none(p);
+    if (end == p->at || wgi_in_word(*end)) return none(p);
     p->at = end;
     const int whole = strspn(start, "0123456789") == (size_t)(end - start);
     return (part){add(p, (wgi_recipe_step){.number = x}), whole};
@@ -181,8 +177,8 @@ static part primary(parser *p) {
         const part of = primary(p);
         return p->failed ? of : (part){operation(p, WGI_ROW_neg, of.place, of.place), of.whole};
     }
-    if ((*p->at >= '0' && *p->at <= '9') || *p->at == '.') return number(p);
-    return in_name(*p->at) ? name(p) : none(p);
+    if (wgi_is_digit(*p->at) || *p->at == '.') return number(p);
+    return wgi_in_word(*p->at) ? name(p) : none(p);
 }
 
 static part factors(parser *p) {

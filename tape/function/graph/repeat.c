@@ -36,6 +36,18 @@ size_t wgi_repeat_parts(const wgi_repeat *r) {
     return n;
 }
 
+void wgi_repeat_places(const wgi_repeat *r, size_t *operand_at, size_t *part_at) {
+    size_t n = 0, m = 0;
+    for (size_t i = 0; operand_at != NULL && i <= r->body->inputs; i++) {
+        operand_at[i] = n;
+        if (i < r->body->inputs) n += wgi_repeat_operands_of(r, i);
+    }
+    for (size_t j = 0; part_at != NULL && j <= r->body->outputs; j++) {
+        part_at[j] = m;
+        if (j < r->body->outputs) m += wgi_repeat_parts_of(r, j);
+    }
+}
+
 int wgi_repeat_fits(const wgi_repeat *r) {
     return r->steps < WGI_REPEAT_MOST && wgi_repeat_operands(r) < WGI_REPEAT_MOST &&
            wgi_repeat_parts(r) < WGI_REPEAT_MOST;

@@ -42,10 +42,6 @@ typedef struct derivation {
 
 static size_t size_of(const wg_argument *a) { return wgi_argument_size(a); }
 
-static uint32_t *list_of(derivation *d, size_t count) {
-    return wg_tape_keep(&d->c->head, (count + 1) * sizeof(uint32_t), NULL);
-}
-
 static int open(derivation *d, wgi_graph *g, uint32_t node) {
     memset(d, 0, sizeof *d);
     d->g = g, d->c = g->c, d->node = node;
@@ -54,23 +50,17 @@ static int open(derivation *d, wgi_graph *g, uint32_t node) {
     d->carried = wgi_repeat_carried(d->r);
     wg_tape *const t = &g->c->head;
     const size_t inputs = d->f->inputs, outputs = d->f->outputs;
-    d->active = wg_tape_keep(t, inputs + 1, NULL);
-    d->weighted = wg_tape_keep(t, outputs + 1, NULL);
+    d->active = wgi_node_marks(d->c, inputs);
+    d->weighted = wgi_node_marks(d->c, outputs);
     d->operand_at = wg_tape_keep(t, (inputs + 1) * sizeof *d->operand_at, NULL);
     d->part_at = wg_tape_keep(t, (outputs + 1) * sizeof *d->part_at, NULL);
-    d->in = list_of(d, d->f->n);
-    d->map = list_of(d, d->f->nodes);
-    d->first = list_of(d, inputs + outputs);
-    d->late = list_of(d, inputs);
+    d->in = wgi_node_list(d->c, d->f->n);
+    d->map = wgi_node_list(d->c, d->f->nodes);
+    d->first = wgi_node_list(d->c, inputs + outputs);
+    d->late = wgi_node_list(d->c, inputs);
     d->origin = wg_tape_keep(t, (2 * inputs + outputs + 1) * sizeof *d->origin, NULL);
     if (d->c->status != WG_OK) return 0;
-    memset(d->active, 0, inputs + 1);
-    memset(d->weighted, 0, outputs + 1);
-    d->operand_at[0] = d->part_at[0] = 0;
-    for (size_t i = 0; i < inputs; i++)
-        d->operand_at[i + 1] = d->operand_at[i] + wgi_repeat_operands_of(d->r, i);
-    for (size_t j = 0; j < outputs; j++)
-        d->part_at[j + 1] = d->part_at[j] + wgi_repeat_parts_of(d->r, j);
+    wgi_repeat_places(d->r, d->operand_at, d->part_at);
     return 1;
 }
 
@@ -214,9 +204,8 @@ static const wgi_repeat *adjoint_body(derivation *d, const unsigned char **kept)
     wgi_graph_take(h, d->f, d->in, d->map);
     const size_t nodes = h->nodes;
     const unsigned char *const wanted = wanted_nodes(d);
-    uint32_t *const once = list_of(d, nodes), *const each = list_of(d, nodes);
+    uint32_t *const once = wgi_no_nodes(d->c, nodes), *const each = wgi_no_nodes(d->c, nodes);
     if (d->c->status != WG_OK) return NULL;
-    for (size_t i = 0; i < nodes; i++) once[i] = each[i] = WGI_NO_NODE;
     seed(d, once, each);
     wgi_graph_reverse(h, nodes, wanted, once, each);
     if (d->c->status != WG_OK) return NULL;
@@ -282,7 +271,7 @@ static const wgi_repeat *adjoint_of(derivation *d, wgi_graph *g, uint32_t node,
         d->weighted[j] =
             (unsigned char)any_bar(d, d->part_at[j], d->part_at[j + 1] - d->part_at[j]);
     const wgi_repeat *const a = follow_active(d) ? adjoint_body(d, &kept) : NULL;
-    d->x = a == NULL ? NULL : list_of(d, wgi_repeat_operands(a));
+    d->x = a == NULL ? NULL : wgi_node_list(d->c, wgi_repeat_operands(a));
     if (d->x == NULL) return NULL;
     adjoint_operands(d, kept);
     return g->c->status == WG_OK ? a : NULL;
@@ -370,9 +359,8 @@ static const wgi_repeat *tangent_body(derivation *d, const unsigned char **kept)
             d->first[i] = input(d, DERIVATIVE, i, "d", &f->input[i], role_of(&f->input[i]));
     if (d->c->status != WG_OK) return NULL;
     wgi_graph_take(h, f, d->in, d->map);
-    uint32_t *const tangent = list_of(d, h->nodes);
+    uint32_t *const tangent = wgi_no_nodes(d->c, h->nodes);
     if (d->c->status != WG_OK) return NULL;
-    for (size_t i = 0; i < h->nodes; i++) tangent[i] = WGI_NO_NODE;
     for (size_t i = 0, e = 0; i < f->inputs; i++)
         for (size_t l = 0; l < size_of(&f->input[i]); l++, e++)
             if (d->active[i]) tangent[d->in[e]] = d->first[i] + (uint32_t)l;
@@ -422,7 +410,7 @@ static void forward(wgi_graph *g, uint32_t node, const uint32_t *tangent, uint32
     for (size_t i = 0; i < d.f->inputs; i++) any |= d.active[i];
     if (!any) return;
     const wgi_repeat *const a = follow_active(&d) ? tangent_body(&d, &kept) : NULL;
-    d.x = a == NULL ? NULL : list_of(&d, wgi_repeat_operands(a));
+    d.x = a == NULL ? NULL : wgi_node_list(d.c, wgi_repeat_operands(a));
     if (d.x == NULL) return;
     tangent_operands(&d, kept);
     uint32_t part = wgi_graph_repeat(g, a, d.x) + 1;

@@ -144,7 +144,7 @@ static uint32_t formula(wgi_graph *g, const wg_scalar_op *op, uint32_t k, const 
 /* The tangent of a node along one input, all others being constant. */
 static uint32_t along(wgi_graph *g, uint32_t node, size_t operands, uint32_t input) {
     const size_t nodes = g->nodes;
-    uint32_t *const tangent = wg_tape_keep(&g->c->head, nodes * sizeof *tangent, NULL);
+    uint32_t *const tangent = wgi_node_list(g->c, nodes);
     if (tangent == NULL) return WGI_NO_NODE;
     for (size_t i = 0; i < operands; i++)
         tangent[i] = i == input ? wgi_graph_number(g, 1) : WGI_NO_NODE;
@@ -187,7 +187,7 @@ uint32_t wgi_second_partial(wgi_graph *g, uint32_t node, size_t j) {
  * each. Where the largest x is infinite, e is 1 for each x that is as large. */
 static void share_out(wgi_graph *g, uint32_t node) {
     const wgi_node n = g->node[node];
-    uint32_t *const x = wg_tape_keep(&g->c->head, 4 * (size_t)n.count * sizeof *x, NULL);
+    uint32_t *const x = wgi_node_list(g->c, 4 * (size_t)n.count);
     if (x == NULL) return;
     uint32_t *const e = x + n.count, *const before = e + n.count,
                     *const behind = before + n.count;

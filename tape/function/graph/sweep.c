@@ -95,9 +95,8 @@ static void move_parts(wgi_graph *g, uint32_t node, uint32_t *tangent) {
  * give to nodes that are done once. */
 static void spread_factored(wgi_graph *g, uint32_t sum, uint32_t w, const unsigned char *wanted,
                             uint32_t *once, uint32_t *each) {
-    uint32_t *const bar = wg_tape_keep(&g->c->head, (size_t)sum * sizeof *bar, NULL);
+    uint32_t *const bar = wgi_no_nodes(g->c, sum);
     if (bar == NULL) return;
-    for (uint32_t i = 0; i < sum; i++) bar[i] = WGI_NO_NODE;
     bar[g->operand[g->node[sum].first]] = wgi_graph_number(g, 1);
     for (uint32_t i = sum; i-- > 0 && g->c->status == WG_OK;) {
         const wgi_node n = g->node[i];

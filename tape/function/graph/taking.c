@@ -142,13 +142,11 @@ wg_status wgi_taking_open(wgi_taking *r, wgi_graph *g, wgi_core *c) {
     }
     for (const wgi_block *b = c->head.last_block; b != NULL; b = b->prev) r->blocks++;
     wg_tape *const t = &g->c->head;
-    r->of_slot = wg_tape_keep(t, ((size_t)c->head.slots + 1) * sizeof *r->of_slot, NULL);
-    r->needed = wg_tape_keep(t, (size_t)c->head.slots + 1, NULL);
-    r->x = wg_tape_keep(t, longest * sizeof *r->x, NULL);
+    r->of_slot = wgi_no_nodes(g->c, c->head.slots);
+    r->needed = wgi_node_marks(g->c, c->head.slots);
+    r->x = wgi_node_list(g->c, longest);
     r->block = wg_tape_keep(t, (r->blocks + 1) * sizeof(const wgi_block *), NULL);
     if (g->c->status != WG_OK) return g->c->status;
-    for (uint32_t slot = 0; slot < c->head.slots; slot++) r->of_slot[slot] = WGI_NO_NODE;
-    memset(r->needed, 0, c->head.slots);
     size_t k = r->blocks;
     for (const wgi_block *b = c->head.last_block; b != NULL; b = b->prev) {
         if (b->op->flags & WG_OP_ALWAYS)
@@ -241,7 +239,7 @@ static uint32_t *operands_of(taking *r, const wgi_block *b, size_t *count) {
     size_t n = 0;
     for (uint32_t i = 0; i < b->inputs; i++)
         n += (size_t)b->operand[i].rows * b->operand[i].cols;
-    uint32_t *const x = wg_tape_keep(&r->g->c->head, (n + 1) * sizeof *x, NULL);
+    uint32_t *const x = wgi_node_list(r->g->c, n);
     *count = n;
     if (x == NULL) return NULL;
     n = 0;
@@ -355,9 +353,7 @@ static wg_status follow_labels(taking *r, const wgi_block *b, size_t operands,
 /* Lets the operation record itself in scalar statements, on a tape of its own. */
 static wg_status write_out(taking *r, const wgi_block *b, size_t operands, const uint32_t *x) {
     wgi_core *const c = r->g->c;
-    wg_options options;
-    memset(&options, 0, sizeof options);
-    options.flags = WG_KEEP_CODE;
+    const wg_options options = {.flags = WG_KEEP_CODE};
     wg_tape *t;
     wg_status s = wgi_tape_beside(c, &options, &t);
     if (s != WG_OK) return cannot(r, b, s, "has no tape to be written out on");
@@ -385,7 +381,7 @@ static wg_status write_out(taking *r, const wgi_block *b, size_t operands, const
     if (s != WG_OK && c->status == WG_OK)
         s = wgi_fail(c, s, "%s: %s: %s", r->g->call, b->op->name,
                      wg_tape_status(t) != WG_OK ? wg_tape_message(t) : wg_status_text(s));
-    uint32_t *const node = wg_tape_keep(&c->head, ((size_t)b->outs + 1) * sizeof *node, NULL);
+    uint32_t *const node = wgi_node_list(c, b->outs);
     if (s == WG_OK) s = c->status;
     if (s == WG_OK)
         s = wgi_taking_all(r->g, wgi_core_of(t), r->elsewhere, operands, in, x, b->outs, y,
@@ -397,7 +393,7 @@ static wg_status write_out(taking *r, const wgi_block *b, size_t operands, const
 
 /* Takes a call, a map or a scan apart into the nodes of its functions. */
 static void take_functions(taking *r, const wgi_block *b, const uint32_t *x) {
-    uint32_t *const y = wg_tape_keep(&r->g->c->head, (b->outs + 1) * sizeof *y, NULL);
+    uint32_t *const y = wgi_node_list(r->g->c, b->outs);
     if (y == NULL || b->op->traits->flatten(r->g, b, x, y) != WG_OK) return;
     for (uint32_t e = 0; e < b->outs; e++) set_node(r, b->out + e, y[e]);
 }
@@ -432,8 +428,7 @@ static void take_whole(wgi_taking *r, const wgi_block *b, const wgi_whole_op *op
                        size_t operands, const uint32_t *x) {
     wgi_graph *const g = r->g;
     const unsigned numbers = op->row->numbers, first = wgi_traits_of(b->op).whole_result;
-    uint32_t *const all =
-        wg_tape_keep(&g->c->head, (operands + numbers + 1) * sizeof *all, NULL);
+    uint32_t *const all = wgi_node_list(g->c, operands + numbers);
     wg_block_arg arg[WGI_WHOLE_ARGS];
     wg_block call;
     if (all == NULL) return;

@@ -29,8 +29,9 @@ wg_status wgi_taking_need(wgi_taking *r);
 void wgi_taking_code(wgi_taking *r);
 /* All of it: `to` becomes the nodes of the m variables y, where x are those of the n variables `in`.
  * elsewhere: as above. */
-wg_status wgi_taking_all(wgi_graph *g, wgi_core *from, int elsewhere, size_t n, const wg_real *in,
-                         const uint32_t *x, size_t m, const wg_real *y, uint32_t *to);
+wg_status wgi_taking_all(wgi_graph *g, wgi_core *from, int elsewhere, size_t n,
+                         const wg_real *in, const uint32_t *x, size_t m, const wg_real *y,
+                         uint32_t *to);
 /* The node of a slot; of slot 0, that of a number. */
 uint32_t wgi_taking_node(wgi_taking *r, uint32_t slot, double value);
 

@@ -29,12 +29,6 @@ typedef struct recorded {
     wg_mat in[ARGS], out[ARGS], bar[ARGS], back[ARGS];
 } recorded;
 
-static uint32_t *list_of(wgi_graph *g, size_t n) {
-    uint32_t *const list = wg_tape_keep(&g->c->head, (n + 1) * sizeof *list, NULL);
-    for (size_t i = 0; list != NULL && i < n; i++) list[i] = WGI_NO_NODE;
-    return list;
-}
-
 /* The ordinary matrix of the head; of operands with an odd number the diagonal descends. */
 static double sample(size_t i, size_t j, size_t rows, size_t cols, size_t number) {
     const double order = (double)(rows < cols ? rows : cols) + 1;
@@ -66,9 +60,7 @@ static wg_status record(recorded *r, const double *number, const uint32_t *w) {
     wgi_core *const c = r->g->c;
     const wgi_whole_op *const op = &r->op;
     const size_t n = wgi_whole_operands(op), m = wgi_whole_results(op);
-    wg_options options;
-    memset(&options, 0, sizeof options);
-    options.flags = WG_KEEP_CODE;
+    const wg_options options = {.flags = WG_KEEP_CODE};
     double *const x = wg_tape_keep(&c->head, (n + m + 1) * sizeof *x, NULL);
     char *const work = wg_tape_keep(&c->head, wgi_whole_work(op) + 64, NULL);
     if (x == NULL || work == NULL) return c->status;
@@ -187,7 +179,7 @@ static const double *numbers_of(wgi_graph *g, const wgi_whole_op *op, const wgi_
 }
 
 static uint32_t *parts_of(wgi_graph *g, uint32_t number, size_t count) {
-    uint32_t *const y = list_of(g, count);
+    uint32_t *const y = wgi_no_nodes(g->c, count);
     for (size_t e = 0; y != NULL && e < count; e++) y[e] = number + 1 + (uint32_t)e;
     return y;
 }
@@ -199,8 +191,8 @@ void wgi_whole_reverse(wgi_graph *g, uint32_t number, const uint32_t *bar,
     const wgi_whole_op op = wgi_whole_of(&n);
     const size_t elements = n.count - op.row->numbers, parts = wgi_whole_results(&op);
     if (!any_node(parts, bar)) return;
-    uint32_t *const x = list_of(g, n.count), *const back = list_of(g, n.count);
-    uint32_t *const w = list_of(g, parts), *const y = parts_of(g, number, parts);
+    uint32_t *const x = wgi_no_nodes(g->c, n.count), *const back = wgi_no_nodes(g->c, n.count);
+    uint32_t *const w = wgi_no_nodes(g->c, parts), *const y = parts_of(g, number, parts);
     const double *const params = numbers_of(g, &op, &n);
     unsigned char *const on = wg_tape_keep(&g->c->head, n.count + 1, NULL);
     if (g->c->status != WG_OK) return;
@@ -214,7 +206,7 @@ void wgi_whole_reverse(wgi_graph *g, uint32_t number, const uint32_t *bar,
 
 /* Inputs of a graph that stand for `count` nodes; first: the first of them. */
 static uint32_t *stand_in(wgi_graph *h, size_t count, uint32_t *first) {
-    uint32_t *const x = list_of(h, count);
+    uint32_t *const x = wgi_no_nodes(h->c, count);
     *first = (uint32_t)h->nodes;
     for (size_t e = 0; x != NULL && e < count; e++) x[e] = wgi_graph_input(h, WGI_EACH);
     return x;
@@ -228,16 +220,15 @@ static void transpose(wgi_graph *h, const wgi_whole_op *op, const double *params
     uint32_t at_x, at_y, at_w, at_v;
     uint32_t *const x = stand_in(h, n, &at_x), *const y = stand_in(h, m, &at_y);
     uint32_t *const w = stand_in(h, m, &at_w), *const v = stand_in(h, n, &at_v);
-    uint32_t *const back = list_of(h, n);
+    uint32_t *const back = wgi_no_nodes(h->c, n);
     unsigned char *const on = wg_tape_keep(&h->c->head, n + 1, NULL);
     if (h->c->status != WG_OK) return;
     for (size_t e = 0; e < n; e++) on[e] = tangent[e] != WGI_NO_NODE;
     adjoints(h, op, params, x, y, w, on, back);
     const size_t nodes = h->nodes;
-    uint32_t *const bar = list_of(h, nodes);
-    unsigned char *const mark = wg_tape_keep(&h->c->head, nodes + 1, NULL);
+    uint32_t *const bar = wgi_no_nodes(h->c, nodes);
+    unsigned char *const mark = wgi_node_marks(h->c, nodes);
     if (h->c->status != WG_OK) return;
-    memset(mark, 0, nodes);
     memset(mark + at_w, 1, m);
     wgi_mark_dependent(nodes, h->node, h->operand, mark);
     for (size_t e = 0; e < n; e++)
@@ -252,8 +243,8 @@ void wgi_whole_forward(wgi_graph *g, uint32_t number, uint32_t *tangent) {
     const wgi_node n = g->node[number];
     const wgi_whole_op op = wgi_whole_of(&n);
     const size_t elements = n.count - op.row->numbers, parts = wgi_whole_results(&op);
-    uint32_t *const dot = list_of(g, n.count), *const yt = list_of(g, parts);
-    uint32_t *const input = list_of(g, 2 * (n.count + parts));
+    uint32_t *const dot = wgi_no_nodes(g->c, n.count), *const yt = wgi_no_nodes(g->c, parts);
+    uint32_t *const input = wgi_no_nodes(g->c, 2 * (n.count + parts));
     const double *const params = numbers_of(g, &op, &n);
     for (size_t e = 0; e < parts; e++) tangent[number + 1 + e] = WGI_NO_NODE;
     if (g->c->status != WG_OK) return;

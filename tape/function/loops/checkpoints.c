@@ -97,7 +97,8 @@ wg_status wgi_checkpoints_reverse(wgi_checkpoints *l) {
         /* forward, to the state before the last step that is left */
         for (size_t left; !turns && (left = end - l->position[top]) > 1;) {
             const int store = l->stored - top > 1;
-            const size_t count = store ? wgi_checkpoints_split(left, l->stored - top) : left - 1;
+            const size_t count =
+                store ? wgi_checkpoints_split(left, l->stored - top) : left - 1;
             double *const to = store ? slot(l, top + 1) : l->spare + (count & 1 ? 0 : l->size);
             const wg_status s = advance(l, l->position[top], count, from, to, 1);
             if (s != WG_OK) return s;

@@ -11,10 +11,6 @@ void wgi_field_reach(wgi_field *f, const ptrdiff_t *offset) {
     }
 }
 
-static size_t round_up(size_t n) {
-    return (n + WGI_GRID_LANES - 1) / WGI_GRID_LANES * WGI_GRID_LANES;
-}
-
 static int aligned(const wgi_field *f, const wgi_grid *g) {
     return g->compiled && !f->global && g->cells[0] >= WGI_GRID_LANES;
 }
@@ -22,7 +18,9 @@ static int aligned(const wgi_field *f, const wgi_grid *g) {
 void wgi_field_align(wgi_field *f, const wgi_grid *g) {
     const size_t n = f->lo[0] + g->cells[0] + f->hi[0];
     /* lanes behind the last cell read neighbours, too */
-    f->spare = aligned(f, g) ? round_up(n + round_up(g->cells[0]) - g->cells[0]) - n : 0;
+    f->spare = aligned(f, g)
+                   ? wgi_grid_round_up(n + wgi_grid_round_up(g->cells[0]) - g->cells[0]) - n
+                   : 0;
     f->hi[0] += f->spare;
 }
 
@@ -31,8 +29,8 @@ size_t wgi_field_lay_out(wgi_field *f, const wgi_grid *g) {
     for (int d = 0; d < 3; d++) n[d] = f->lo[d] + (f->global ? 1 : g->cells[d]) + f->hi[d];
     f->line = n[0];
     f->plane = n[0] * n[1];
-    f->begin = aligned(f, g) ? round_up(f->lo[0]) - f->lo[0] : 0;
-    f->size = f->plane * n[2] + (aligned(f, g) ? round_up(f->lo[0]) : 0);
+    f->begin = aligned(f, g) ? wgi_grid_round_up(f->lo[0]) - f->lo[0] : 0;
+    f->size = f->plane * n[2] + (aligned(f, g) ? wgi_grid_round_up(f->lo[0]) : 0);
     f->origin = f->begin + f->lo[0] + f->lo[1] * f->line + f->lo[2] * f->plane;
     return f->size * f->entries;
 }

@@ -18,6 +18,11 @@
 
 enum { WGI_GRID_LANES = 8 };
 
+/* Rows begin where a vector does. */
+static inline size_t wgi_grid_round_up(size_t n) {
+    return (n + WGI_GRID_LANES - 1) / WGI_GRID_LANES * WGI_GRID_LANES;
+}
+
 typedef struct wgi_grid {
     size_t cells[3];
     wg_boundary boundary[3];

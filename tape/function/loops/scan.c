@@ -399,7 +399,7 @@ static void lay_out_residuals(wgi_scan *s) {
         f->at = size;
         if (f->entries > MOST || g->points > MOST) return;
         size += wgi_field_lay_out(f, g);
-        size = (size + 7) / 8 * 8;
+        size = wgi_grid_round_up(size);
         if (size > MOST / s->steps) return;
     }
     s->residual_size = size;
@@ -469,7 +469,7 @@ static wg_status lay_out(reading *r) {
         f->at = *size;
         *size += wgi_field_lay_out(f, &s->grid);
         if (!f->global) s->plane = f->plane;
-        *size = (*size + 7) / 8 * 8;
+        *size = wgi_grid_round_up(*size);
     }
     for (size_t k = 0; k < s->stages; k++)
         for (size_t i = 0; i < function_of(r, k)->inputs; i++) {

@@ -198,7 +198,7 @@ void wgi_scan_next_chunk(const wgi_scan_run *r, const wgi_scan_stage *stage,
         c->length = n;
         c->points = c->lines * n;
     }
-    c->stride = wgi_scan_round_up(c->points);
+    c->stride = wgi_grid_round_up(c->points);
 }
 
 /* By native code in this thread, or by the interpreter in all threads: the bits are the same.
@@ -242,7 +242,7 @@ static inline ptrdiff_t further(const wgi_scan_run *r, const wgi_scan_chunk *c) 
 /* Puts zeros behind what the rows of the basin hold now. */
 static void clear_tails(wgi_scan_in_place *s, const wgi_scan_chunk *c) {
     const size_t written =
-        wgi_scan_most(s->filled, s->beyond ? wgi_scan_round_up(c->points) : c->points);
+        wgi_scan_most(s->filled, s->beyond ? wgi_grid_round_up(c->points) : c->points);
     for (size_t k = 0; k < s->adjoint.results && written > c->points && s->pad != 0; k++)
         wgi_scan_clear(s->basin + k * s->pitch + s->pad + c->points, written - c->points);
     s->filled = c->points;
@@ -259,7 +259,7 @@ static void add_meetings(const wgi_scan_in_place *s, ptrdiff_t skip, size_t poin
             row[i] = s->basin + m->row[i] * s->pitch + s->pad + (low - m->apart[i]);
         wgi_row_sums_gather(m->count, *m->place.base + m->place.skip + skip + low, row,
                             (m->rows - 1) * s->pitch +
-                                wgi_scan_round_up((size_t)((ptrdiff_t)points + m->high - low)));
+                                wgi_grid_round_up((size_t)((ptrdiff_t)points + m->high - low)));
     }
 }
 

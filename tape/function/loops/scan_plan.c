@@ -58,8 +58,8 @@ static void take_basin(const wgi_scan *s, const wgi_scan_stage *stage, wgi_scan_
     const int apart = s->gathers || no_neighbours(s);
     if (to->adjoint.f == NULL || s->grid.cells[0] < WGI_GRID_LANES) return;
     to->far = apart ? 0 : farthest(stage, points);
-    to->pad = apart ? 0 : wgi_scan_round_up(2 * (size_t)to->far) + WGI_GRID_LANES;
-    to->pitch = wgi_scan_round_up(points) + 2 * to->pad;
+    to->pad = apart ? 0 : wgi_grid_round_up(2 * (size_t)to->far) + WGI_GRID_LANES;
+    to->pitch = wgi_grid_round_up(points) + 2 * to->pad;
     to->meeting = wgi_pieces_take(p, stage->adjoint.f->m * sizeof *to->meeting);
     to->basin = wgi_pieces_doubles(p, to->adjoint.results * to->pitch);
 }
@@ -83,7 +83,7 @@ size_t wgi_scan_lay_out(wgi_scan_run *r, const wgi_scan *s, void *saved, void *w
             inputs = wgi_scan_most(inputs, pass[i]->f->inputs);
             outputs = wgi_scan_most(outputs, pass[i]->f->outputs);
             room = wgi_scan_most(
-                room, room_of(pass[i], wgi_scan_round_up(wgi_scan_points_of(s, stage))));
+                room, room_of(pass[i], wgi_grid_round_up(wgi_scan_points_of(s, stage))));
         }
         evaluation = wgi_scan_most(evaluation, wgi_callable_work(stage->k, s->threads));
     }

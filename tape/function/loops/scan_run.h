@@ -111,11 +111,6 @@ static inline size_t wgi_scan_points_of(const wgi_scan *s, const wgi_scan_stage 
     return wgi_scan_most(s->chunk * s->grid.cells[0], 1);
 }
 
-/* Rows begin where a vector does. */
-static inline size_t wgi_scan_round_up(size_t n) {
-    return (n + WGI_GRID_LANES - 1) / WGI_GRID_LANES * WGI_GRID_LANES;
-}
-
 /* ---- before the first step: scan_plan.c ---- */
 
 /* Prepares: cuts what is stored from sweep to sweep, and the workspace. With NULL it only

@@ -103,7 +103,7 @@ static wg_status add_tap(plan *p, const wgi_tap *tap) {
     if (p->taps == p->room) {
         p->room = 2 * p->room + 16;
         wgi_tap *const more = wg_tape_keep(&p->b.c->head, p->room * sizeof *more, NULL);
-        uint32_t *const first = wgi_builder_list(&p->b, p->room);
+        uint32_t *const first = wgi_node_list(p->b.c, p->room);
         if (p->b.c->status != WG_OK) return p->b.c->status;
         if (p->taps != 0) {
             memcpy(more, p->s.tap, p->taps * sizeof *more);
@@ -163,7 +163,7 @@ static size_t place_of_group(const plan *p, size_t i) {
 static wg_status add_adjoint(plan *p, size_t i, size_t output, size_t row) {
     const wg_function *const v = p->k->vjp;
     wgi_graph *const g = &p->b.g;
-    uint32_t *const node = wgi_builder_list(&p->b, v->n);
+    uint32_t *const node = wgi_node_list(p->b.c, v->n);
     const uint32_t nothing = wgi_graph_number(g, 0);
     if (p->b.c->status != WG_OK) return p->b.c->status;
     for (size_t a = 0, e = 0; a < v->inputs; a++) {
@@ -192,7 +192,7 @@ static wg_status gather(plan *p) {
             wgi_builder_output(&p->b, "", &f->input[i], 0);
             results += wgi_argument_size(&f->input[i]);
         }
-    p->result = wgi_builder_no_nodes(&p->b, results);
+    p->result = wgi_no_nodes(p->b.c, results);
     if (p->b.c->status != WG_OK) return p->b.c->status;
     s = for_all(p, add_adjoint);
     for (size_t j = 0; j < results; j++) wgi_builder_result(&p->b, p->result[j]);

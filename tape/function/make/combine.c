@@ -38,7 +38,7 @@ static wg_status unite(wgi_builder *b, const wg_function *f, const wg_function *
  * results of inner, whose nodes are `map`. */
 static void take_all(wgi_builder *b, const wg_function *f, const wg_function *inner,
                      const uint32_t *map) {
-    uint32_t *const node = wgi_builder_list(b, f->n);
+    uint32_t *const node = wgi_node_list(b->c, f->n);
     if (node == NULL) return;
     for (size_t i = 0, e = 0; i < f->inputs; i++) {
         const wg_argument *const x = &f->input[i];

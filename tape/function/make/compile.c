@@ -17,6 +17,7 @@
 #include "tape/function/graph/repeat.h"
 
 #include "finish.h"
+#include "process.h"
 
 #include <wengert/emit.h>
 
@@ -24,16 +25,12 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <poll.h>
 #include <pwd.h>
-#include <signal.h>
-#include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/utsname.h>
-#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 #ifdef __linux__
@@ -45,7 +42,7 @@ enum {
     KEY = 33,
     NAMES = KEY + 48, /* for KEY-PID-N.so */
     WHY = sizeof((wg_compiled *)0)->why,
-    MOST_FLAGS = 64,
+    MOST_FLAGS = WGI_PROCESS_ARGUMENTS,
     MORE_FLAGS = 6, /* flags that the last commands add */
     MOST_TRIES = 1000,
     UNIT = 400,
@@ -53,10 +50,6 @@ enum {
     SLOT_ROOM = 192 << 10,
     LEFT_SECONDS = 3600 /* from that age on, files of a process that is gone may be removed */
 };
-
-typedef struct hash {
-    uint64_t a, b;
-} hash;
 
 typedef struct build {
     wgi_core *c;
@@ -69,7 +62,7 @@ typedef struct build {
     size_t arguments;
     int is_clang;
     char said[1024]; /* how the compiler describes itself */
-    hash macros;     /* a hash of the macros that it defines with these flags */
+    wgi_hash macros; /* a hash of the macros that it defines with these flags */
     char *why;       /* room for the reason of a failure, in a wg_compiled */
 } build;
 
@@ -94,141 +87,6 @@ static int is_privileged(void) {
 #else
     return getuid() != geteuid() || getgid() != getegid();
 #endif
-}
-
-/* ---- keys ---- */
-
-static int hash_bytes(void *ctx, const char *text, size_t bytes) {
-    hash *const h = ctx;
-    for (size_t i = 0; i < bytes; i++) {
-        h->a = (h->a ^ (unsigned char)text[i]) * 0x100000001b3u;
-        h->b = (h->b ^ (unsigned char)text[i]) * 0x9e3779b97f4a7c15u;
-        h->b ^= h->b >> 29;
-    }
-    return 0;
-}
-
-/* ---- processes ---- */
-
-/* Milliseconds between two looks at a process that writes nothing; and how many looks it gets when it
- * was told to end, before it is killed. */
-enum { BEAT = 20, BEATS = 100 };
-
-/* What a process writes: the beginning of it, and a hash of all if that is wanted. */
-typedef struct saying {
-    char *text;
-    size_t room, used;
-    hash *all;
-    wgi_progress *progress; /* told while it is waited for */
-} saying;
-
-/* Reads what has been written; 0: nothing more will come. */
-static int listen(int from, saying *to) {
-    for (char piece[4096];;) {
-        const ssize_t n = read(from, piece, sizeof piece);
-        if (n < 0 && errno == EINTR) continue;
-        if (n < 0 && errno == EAGAIN) return 1;
-        if (n <= 0) return 0;
-        const size_t left = to->room - 1 - to->used, take = (size_t)n < left ? (size_t)n : left;
-        memcpy(to->text + to->used, piece, take);
-        to->used += take;
-        if (to->all != NULL) (void)hash_bytes(to->all, piece, (size_t)n);
-    }
-}
-
-/* What is left of the group of a process that is to be stopped: asked first, so that a compiler
- * can remove its files, and killed before its leader is waited for, as long as nobody else can have
- * its number. */
-static void stop(pid_t pid) {
-    siginfo_t ended;
-    (void)kill(-pid, SIGTERM);
-    for (int beat = 0; beat < BEATS; beat++) {
-        memset(&ended, 0, sizeof ended);
-        if (waitid(P_PID, (id_t)pid, &ended, WEXITED | WNOHANG | WNOWAIT) != 0 &&
-            errno != EINTR)
-            break;
-        if (ended.si_pid == pid) break;
-        (void)poll(NULL, 0, BEAT);
-    }
-    (void)kill(-pid, SIGKILL);
-}
-
-/* Waits until the process has ended; not until the pipe is closed, since it may have started
- * others. Gives its wait status; 0 if somebody else has waited for it: what it has made will
- * tell. */
-static int attend(pid_t pid, int from, saying *to) {
-    const int told = to->progress->to.call != NULL;
-    int status = 0, stopped = 0;
-    for (int open = 1;;) {
-        struct pollfd p = {from, POLLIN, 0};
-        if (open && poll(&p, 1, BEAT) > 0) open = listen(from, to);
-        else if (!open && told) (void)poll(NULL, 0, BEAT);
-        if (told && !stopped && (stopped = wgi_progress_stops(to->progress, 0)) != 0) stop(pid);
-        const pid_t ended = waitpid(pid, &status, open || told ? WNOHANG : 0);
-        if (ended == 0 || (ended < 0 && errno == EINTR)) continue;
-        /* what it had started, and is killed, writes no more files once the pipe is closed */
-        for (int beat = 0; stopped && open && beat < BEATS; beat++)
-            if (poll(&p, 1, BEAT) > 0) open = listen(from, to);
-        if (open) (void)listen(from, to);
-        return ended < 0 ? 0 : status;
-    }
-}
-
-/* With attributes: the process leads a group of its own, with all that it starts, so that they can
- * be stopped together. */
-static int own_group(posix_spawnattr_t *attributes) {
-    if (posix_spawnattr_init(attributes) != 0) return 0;
-    if (posix_spawnattr_setflags(attributes, POSIX_SPAWN_SETPGROUP) == 0 &&
-        posix_spawnattr_setpgroup(attributes, 0) == 0)
-        return 1;
-    (void)posix_spawnattr_destroy(attributes);
-    return 0;
-}
-
-/* Runs a command that has no input. The beginning of what it writes goes to `said`. Gives its
- * exit status; -1: it could not be run, or was stopped. */
-static int run(const build *b, const char *const *argument, char *said, size_t room,
-               hash *all) {
-    posix_spawn_file_actions_t actions;
-    posix_spawnattr_t attributes;
-    wgi_progress *const progress = wgi_progress_of(b->c);
-    /* a terminal stops a group: it stays the user's where nobody is told */
-    const int told = progress->to.call != NULL;
-    saying to = {said, room, 0, all, progress};
-    int ends[2], status = 0;
-    pid_t pid = -1;
-    memset(said, 0, room);
-    if (b->c->status == WG_ESTOPPED) return -1;
-    if (pipe2(ends, O_CLOEXEC) != 0) return -1;
-    if (fcntl(ends[0], F_SETFL, O_NONBLOCK) != 0 ||
-        posix_spawn_file_actions_init(&actions) != 0) {
-        (void)close(ends[0]), (void)close(ends[1]);
-        return -1;
-    }
-    int bad = posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
-    if (bad == 0) bad = posix_spawn_file_actions_adddup2(&actions, ends[1], 1);
-    if (bad == 0) bad = posix_spawn_file_actions_adddup2(&actions, ends[1], 2);
-    /* POSIX says that the strings are not changed */
-    char *argv[MOST_FLAGS + 1];
-    for (size_t i = 0; i <= MOST_FLAGS; i++) {
-        memcpy(&argv[i], &argument[i], sizeof argv[i]);
-        if (argv[i] == NULL) break;
-    }
-    if (bad == 0 && told) bad = !own_group(&attributes);
-    if (bad == 0) {
-        bad = posix_spawnp(&pid, argv[0], &actions, told ? &attributes : NULL, argv, environ);
-        if (told) (void)posix_spawnattr_destroy(&attributes);
-    }
-    (void)posix_spawn_file_actions_destroy(&actions);
-    (void)close(ends[1]);
-    if (bad == 0) status = attend(pid, ends[0], &to);
-    (void)close(ends[0]);
-    if (told && progress->stopped)
-        (void)wgi_fail(b->c, WG_ESTOPPED,
-                       "wg_function_compile: stopped by the callback for progress");
-    /* it may have ended well just before it was stopped: what it has made is not used either */
-    if (bad != 0 || b->c->status == WG_ESTOPPED) return -1;
-    return WIFEXITED(status) && WEXITSTATUS(status) != 127 ? WEXITSTATUS(status) : -1;
 }
 
 /* ---- the directory ---- */
@@ -318,14 +176,14 @@ enum { TRAILER = 2 * (KEY - 1) };
 /* Writes the trailer for the first `size` bytes of a file. */
 static int seal(const build *b, int descriptor, off_t size, char *trailer) {
     char piece[4096];
-    hash h = {0xcbf29ce484222325u, 0x6a09e667f3bcc908u};
+    wgi_hash h = {0xcbf29ce484222325u, 0x6a09e667f3bcc908u};
     for (off_t at = 0; at < size;) {
         const size_t most =
             size - at < (off_t)sizeof piece ? (size_t)(size - at) : sizeof piece;
         const ssize_t n = pread(descriptor, piece, most, at);
         if (n < 0 && errno == EINTR) continue;
         if (n <= 0) return 0;
-        (void)hash_bytes(&h, piece, (size_t)n);
+        (void)wgi_hash_bytes(&h, piece, (size_t)n);
         at += n;
     }
     (void)snprintf(trailer, TRAILER + 1, "%s%016llx%016llx", b->key, (unsigned long long)h.a,
@@ -444,19 +302,19 @@ static int compiler_failed(build *b, char *said) {
 
 static int ask(build *b) {
     const char *const question[] = {b->compiler, "--version", NULL};
-    if (run(b, question, b->said, sizeof b->said, NULL) != 0)
+    if (wgi_process_run(b->c, question, b->said, sizeof b->said, NULL) != 0)
         return fail(b, "there is no compiler that can be run", b->compiler);
     b->is_clang = strstr(b->said, "clang") != NULL;
     return 1;
 }
 
 /* Runs the compiler, with its flags, on an empty text. */
-static int ask_of_nothing(build *b, const char *const *what, char *said, hash *all) {
+static int ask_of_nothing(build *b, const char *const *what, char *said, wgi_hash *all) {
     static const char *const nothing[] = {"-x", "c", "/dev/null"};
     const size_t before = b->arguments;
     for (; *what != NULL; what++) add(b, *what);
     for (size_t i = 0; i < sizeof nothing / sizeof *nothing; i++) add(b, nothing[i]);
-    const int status = run(b, b->argument, said, WHY, all);
+    const int status = wgi_process_run(b->c, b->argument, said, WHY, all);
     b->argument[b->arguments = before] = NULL;
     return status;
 }
@@ -495,11 +353,11 @@ static int ask_macros(build *b) {
     static const char *const macros[] = {"-dM", "-E", NULL}, *const check[] = {"-fsyntax-only",
                                                                                NULL};
     char said[WHY];
-    hash h = {0xcbf29ce484222325u, 0x6a09e667f3bcc908u};
+    wgi_hash h = {0xcbf29ce484222325u, 0x6a09e667f3bcc908u};
     struct utsname here;
     if (!b->is_clang && (b->flags == NULL || b->flags[0] == NULL) &&
         is_compiler_binary(b->compiler) && uname(&here) == 0) {
-        (void)hash_bytes(&h, here.machine, strlen(here.machine));
+        (void)wgi_hash_bytes(&h, here.machine, strlen(here.machine));
         b->macros = h;
         return 1;
     }
@@ -512,11 +370,11 @@ static int ask_macros(build *b) {
 }
 
 static int describe(build *b, wgi_writer *w, const wgi_native_form *form) {
-    hash h = b->macros;
-    (void)hash_bytes(&h, b->said, strlen(b->said) + 1);
+    wgi_hash h = b->macros;
+    (void)wgi_hash_bytes(&h, b->said, strlen(b->said) + 1);
     for (size_t i = 0; i < b->arguments; i++)
-        (void)hash_bytes(&h, b->argument[i], strlen(b->argument[i]) + 1);
-    wgi_text_open(&w->o, hash_bytes, &h);
+        (void)wgi_hash_bytes(&h, b->argument[i], strlen(b->argument[i]) + 1);
+    wgi_text_open(&w->o, wgi_hash_bytes, &h);
     wgi_native_write(w, form, "");
     (void)wgi_text_close(&w->o);
     (void)snprintf(b->key, KEY, "%016llx%016llx", (unsigned long long)h.a,
@@ -560,7 +418,7 @@ static int compile(build *b, wgi_writer *w, const wgi_native_form *form) {
         add(b, made_path);
         add(b, text_path);
         add(b, "-lm");
-        status = run(b, b->argument, said, sizeof said, NULL);
+        status = wgi_process_run(b->c, b->argument, said, sizeof said, NULL);
         if (status != 0) (void)compiler_failed(b, said);
         else if (!put_seal(b, made) || !is_sealed(b, made) ||
                  renameat(b->held, made, b->held, b->name) != 0)

@@ -69,8 +69,8 @@ static wg_status sparsity(wgi_builder *b, coordinates *k, wg_layout layout, wg_s
     if (y->rows >= UINT32_MAX || y->cols >= UINT32_MAX)
         return wgi_fail(b->c, WG_ENOMEM, "%s: output %zu is too large", call, k->output);
     const size_t count = put_coordinates(k);
-    k->row = wgi_builder_list(b, count);
-    k->col = wgi_builder_list(b, count);
+    k->row = wgi_node_list(b->c, count);
+    k->col = wgi_node_list(b->c, count);
     if (b->c->status != WG_OK) return b->c->status;
     (void)put_coordinates(k);
     return wgi_sparsity_given(b->c, call, y->rows, y->cols, count, k->row, k->col, layout, out);
@@ -93,9 +93,8 @@ static wg_status depends_on(wgi_builder *b, const wg_function *f, size_t output,
     if (depends == NULL) return wgi_fail(b->c, WG_ENULL, "%s: depends is NULL", call);
     if (output >= f->outputs)
         return wgi_fail(b->c, WG_EARG, "%s: output %zu of %zu", call, output, f->outputs);
-    unsigned char *const needed = wg_tape_keep(&b->c->head, f->nodes + 1, NULL);
+    unsigned char *const needed = wgi_node_marks(b->c, f->nodes);
     if (needed == NULL) return b->c->status;
-    memset(needed, 0, f->nodes);
     const uint32_t *const result = f->result + wgi_arguments_size(output, f->output);
     for (size_t e = 0; e < wgi_argument_size(&f->output[output]); e++) needed[result[e]] = 1;
     wgi_mark_needed(f->nodes, f->node, f->operand, needed);

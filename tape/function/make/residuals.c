@@ -74,7 +74,7 @@ static wg_status build_backward(cut *k, uint32_t *x, wg_function **out) {
     const wg_function *const v = k->vjp;
     wgi_builder *const b = &k->backward;
     wgi_builder_open(b, k->forward.c, k->forward.d.call);
-    uint32_t *const map = wgi_builder_no_nodes(b, v->nodes);
+    uint32_t *const map = wgi_no_nodes(b->c, v->nodes);
     if (b->c->status != WG_OK) return b->c->status;
     wgi_builder_inputs_of(b, v);
     const uint32_t given =
@@ -99,17 +99,15 @@ static wg_status divide(cut *k, wg_function **backward) {
         if (v->node[i].count > most) most = v->node[i].count;
     wgi_builder_inputs_of(b, k->f);
     const uint32_t *const map = wgi_builder_take(b, k->f, NULL);
-    uint32_t *const x = wgi_builder_list(b, most);
-    k->value = wgi_builder_list(b, v->nodes);
-    k->residual = wgi_builder_list(b, v->nodes);
+    uint32_t *const x = wgi_node_list(b->c, most);
+    k->value = wgi_node_list(b->c, v->nodes);
+    k->residual = wgi_node_list(b->c, v->nodes);
     k->weighs = wg_tape_keep(t, v->nodes + 1, NULL);
-    k->needed = wg_tape_keep(t, v->nodes + 1, NULL);
+    k->needed = wgi_node_marks(b->c, v->nodes);
     if (b->c->status != WG_OK) return b->c->status;
-    memset(k->needed, 0, v->nodes);
     take_values(k, x);
-    k->is_result = wg_tape_keep(t, b->g.nodes + 1, NULL);
+    k->is_result = wgi_node_marks(b->c, b->g.nodes);
     if (b->c->status != WG_OK) return b->c->status;
-    memset(k->is_result, 0, b->g.nodes);
     for (size_t j = 0; j < k->f->m; j++) k->is_result[map[k->f->result[j]]] = 1;
     choose(k);
     if (k->count == 0) return b->c->status;

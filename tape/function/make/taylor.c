@@ -155,10 +155,10 @@ static void settle(series *s, uint32_t node, size_t k) {
 static int lay_out(series *s, wgi_builder *b, size_t n, const uint32_t *x, const uint32_t *dx) {
     const size_t each = s->order + 1, nodes = s->of.nodes;
     size_t count = 0;
-    s->place = wgi_builder_list(b, nodes);
+    s->place = wgi_node_list(b->c, nodes);
     if (s->place == NULL) return 0;
     for (size_t i = 0; i < nodes; i++) s->place[i] = s->of.need[i] != 0 ? (uint32_t)count++ : 0;
-    s->c = wgi_builder_list(b, count * each);
+    s->c = wgi_node_list(b->c, count * each);
     if (s->c == NULL) return 0;
     for (size_t i = 0; i < count * each; i++) s->c[i] = UNKNOWN;
     for (size_t i = 0; i < n; i++)

@@ -24,7 +24,7 @@ typedef struct derivation {
 
 static wg_status describe(derivation *d) {
     const wg_function *const f = d->f;
-    d->x = wgi_builder_list(&d->b, f->n);
+    d->x = wgi_node_list(d->b.c, f->n);
     d->is_sum = wg_tape_keep(&d->b.c->head, f->m + 1, NULL);
     if (d->b.c->status != WG_OK) return d->b.c->status;
     for (uint32_t i = 0, e = 0; i < f->inputs; i++)
@@ -39,7 +39,7 @@ static wg_status describe(derivation *d) {
 /* Takes the nodes of f over; 0: a failure. */
 static int take(derivation *d) {
     const uint32_t *const map = wgi_builder_take(&d->b, d->f, NULL);
-    d->y = wgi_builder_list(&d->b, d->f->m);
+    d->y = wgi_node_list(d->b.c, d->f->m);
     if (d->b.c->status != WG_OK) return 0;
     for (size_t j = 0; j < d->f->m; j++) d->y[j] = map[d->f->result[j]];
     return 1;
@@ -48,9 +48,8 @@ static int take(derivation *d) {
 /* Which nodes of the graph depend on what is differentiated. */
 static unsigned char *wanted(derivation *d) {
     const wgi_graph *const g = &d->b.g;
-    unsigned char *const w = wg_tape_keep(&d->b.c->head, g->nodes + 1, NULL);
+    unsigned char *const w = wgi_node_marks(d->b.c, g->nodes);
     if (w == NULL) return NULL;
-    memset(w, 0, g->nodes);
     for (size_t i = 0; i < d->n; i++) w[d->x[i]] = 1;
     wgi_mark_dependent(g->nodes, g->node, g->operand, w);
     return w;
@@ -111,9 +110,9 @@ static void gradient_of(derivation *d, size_t nodes, const unsigned char *w, siz
  * `weight`; WGI_NO_NODE: from the weight 1 of the only result. */
 static uint32_t *adjoints(derivation *d, uint32_t weight) {
     const size_t nodes = d->b.g.nodes;
-    uint32_t *const g = wgi_builder_list(&d->b, d->n);
+    uint32_t *const g = wgi_node_list(d->b.c, d->n);
     const unsigned char *const w = wanted(d);
-    uint32_t *const once = wgi_builder_no_nodes(&d->b, 2 * nodes);
+    uint32_t *const once = wgi_no_nodes(d->b.c, 2 * nodes);
     if (d->b.c->status != WG_OK) return NULL;
     uint32_t *const each = once + nodes;
     if (weight == WGI_NO_NODE) {
@@ -129,7 +128,7 @@ static uint32_t *adjoints(derivation *d, uint32_t weight) {
 
 /* The tangents of all nodes below `nodes`, from inputs whose first node is `first`. */
 static uint32_t *tangents(derivation *d, uint32_t first, size_t nodes) {
-    uint32_t *const tangent = wgi_builder_no_nodes(&d->b, nodes);
+    uint32_t *const tangent = wgi_no_nodes(d->b.c, nodes);
     if (tangent == NULL) return NULL;
     for (uint32_t i = 0; i < d->n; i++) tangent[d->x[i]] = first + i;
     wgi_graph_forward(&d->b.g, nodes, tangent);
@@ -141,7 +140,7 @@ static uint32_t *tangents(derivation *d, uint32_t first, size_t nodes) {
 static void fill_columns(derivation *d, size_t nodes, size_t m, const uint32_t *of,
                          int symmetric, uint32_t *to) {
     const size_t n = d->n;
-    uint32_t *const tangent = wgi_builder_list(&d->b, nodes);
+    uint32_t *const tangent = wgi_node_list(d->b.c, nodes);
     for (size_t i = 0; i < n && d->b.c->status == WG_OK; i++) {
         const uint32_t one = wgi_graph_number(&d->b.g, 1);
         if (d->b.c->status != WG_OK) return;
@@ -159,7 +158,7 @@ static void fill_columns(derivation *d, size_t nodes, size_t m, const uint32_t *
 /* The Jacobian row by row, in reverse. */
 static void fill_rows(derivation *d, size_t nodes, uint32_t *to) {
     const unsigned char *const w = wanted(d);
-    uint32_t *const once = wgi_builder_list(&d->b, 2 * nodes);
+    uint32_t *const once = wgi_node_list(d->b.c, 2 * nodes);
     for (size_t j = 0; j < d->f->m && d->b.c->status == WG_OK; j++)
         gradient_of(d, nodes, w, j, once, to + j * d->n);
 }
@@ -167,10 +166,9 @@ static void fill_rows(derivation *d, size_t nodes, uint32_t *to) {
 /* How many operations at each point these nodes need; SIZE_MAX after a failure. */
 static size_t work_at_points(derivation *d, size_t count, const uint32_t *node) {
     const wgi_graph *const g = &d->b.g;
-    unsigned char *const needed = wg_tape_keep(&d->b.c->head, g->nodes + 1, NULL);
+    unsigned char *const needed = wgi_node_marks(d->b.c, g->nodes);
     size_t work = 0;
     if (needed == NULL) return SIZE_MAX;
-    memset(needed, 0, g->nodes);
     for (size_t i = 0; i < count; i++)
         if (node[i] != WGI_NO_NODE) needed[node[i]] = 1;
     wgi_mark_needed(g->nodes, g->node, g->operand, needed);
@@ -240,7 +238,7 @@ static void fill_jacobian(derivation *d, uint32_t *entry) {
     }
     fill_rows(d, nodes, entry);
     if (!forward || !shares_work(d->f) || n / WIDE > m) return;
-    uint32_t *const other = wgi_builder_list(&d->b, m * n);
+    uint32_t *const other = wgi_node_list(d->b.c, m * n);
     if (other == NULL) return;
     fill_columns(d, nodes, m, d->y, 0, other);
     take_if_less(d, m * n, other, entry);
@@ -252,7 +250,7 @@ static wg_status jacobian(derivation *d) {
     if (f->m != 0 && n > SIZE_MAX / 64 / f->m)
         return wgi_fail(d->b.c, WG_ENOMEM, "%s: %zu by %zu entries", d->b.d.call, f->m, n);
     wgi_builder_inputs_of(&d->b, f);
-    uint32_t *const entry = wgi_builder_list(&d->b, f->m * n);
+    uint32_t *const entry = wgi_node_list(d->b.c, f->m * n);
     if (!take(d)) return d->b.c->status;
     name_pairs(d);
     fill_jacobian(d, entry);
@@ -332,7 +330,7 @@ static wg_status hvp(derivation *d) {
 /* The Hessian by edge pushing (graph/edge_pushing.c); 0: it cannot be computed so. */
 static int push_hessian(derivation *d, size_t nodes, uint32_t weight, uint32_t *h) {
     const unsigned char *const w = wanted(d);
-    uint32_t *const bar = wgi_builder_no_nodes(&d->b, nodes);
+    uint32_t *const bar = wgi_no_nodes(d->b.c, nodes);
     if (d->b.c->status != WG_OK) return 0;
     for (uint32_t j = 0; j < d->f->m; j++)
         add_to(d, bar, d->y[j],
@@ -344,7 +342,7 @@ static int push_hessian(derivation *d, size_t nodes, uint32_t weight, uint32_t *
  * operations at each point. */
 static void fill_hessian(derivation *d, uint32_t weight, uint32_t *h) {
     const size_t n = d->n, nodes = d->b.g.nodes;
-    uint32_t *const pushed = wgi_builder_list(&d->b, n * n);
+    uint32_t *const pushed = wgi_node_list(d->b.c, n * n);
     const uint32_t *const g = adjoints(d, weight);
     if (pushed == NULL || g == NULL) return;
     fill_columns(d, d->b.g.nodes, n, g, 1, h);
@@ -380,7 +378,7 @@ static wg_status hessian(derivation *d) {
     if (s != WG_OK) return s;
     wgi_builder_inputs_of(&d->b, d->f);
     const uint32_t weight = weighted ? add_weights(d) : WGI_NO_NODE;
-    uint32_t *const h = wgi_builder_list(&d->b, n * n);
+    uint32_t *const h = wgi_node_list(d->b.c, n * n);
     wgi_builder_output(&d->b, "", &(wg_argument){"hess", n, n, 0}, flag);
     if (!take(d)) return d->b.c->status;
     fill_hessian(d, weight, h);
@@ -422,8 +420,8 @@ static wg_status taylor(derivation *d) {
         return wgi_fail(d->b.c, WG_EARG, "%s: order %zu", d->b.d.call, d->order);
     wgi_builder_inputs_of(&d->b, f);
     const uint32_t first = add_tangents(d);
-    uint32_t *const c = wgi_builder_list(&d->b, f->m * (d->order + 1));
-    uint32_t *const dx = wgi_builder_list(&d->b, d->n);
+    uint32_t *const c = wgi_node_list(d->b.c, f->m * (d->order + 1));
+    uint32_t *const dx = wgi_node_list(d->b.c, d->n);
     if (!take(d)) return d->b.c->status;
     memcpy(c, d->y, f->m * sizeof *c);
     for (size_t i = 0; i < d->n; i++) dx[i] = first + (uint32_t)i;

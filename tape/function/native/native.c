@@ -221,13 +221,12 @@ static wg_status find_uses(wgi_writer *w, uses *k) {
     const wg_function *const f = w->f;
     const wgi_bytecode *const p = f->bytecode;
     wg_tape *const t = &w->c->head;
-    k->result = wg_tape_keep(t, (f->nodes + 1) * sizeof(uint32_t), NULL);
-    k->sum = wg_tape_keep(t, (f->nodes + 1) * sizeof(uint32_t), NULL);
-    k->next_result = wg_tape_keep(t, (p->native_results + 1) * sizeof(uint32_t), NULL);
-    k->next_sum = wg_tape_keep(t, (p->sums + 1) * sizeof(uint32_t), NULL);
+    k->result = wgi_no_nodes(w->c, f->nodes);
+    k->sum = wgi_no_nodes(w->c, f->nodes);
+    k->next_result = wgi_node_list(w->c, p->native_results);
+    k->next_sum = wgi_node_list(w->c, p->sums);
     k->check = wg_tape_keep(t, f->nodes + 1, NULL);
     if (w->c->status != WG_OK) return w->c->status;
-    for (size_t i = 0; i < f->nodes; i++) k->result[i] = k->sum[i] = WGI_NO_NODE;
     for (uint32_t j = (uint32_t)p->native_results; j-- > 0;) {
         k->next_result[j] = k->result[p->result_node[j]];
         k->result[p->result_node[j]] = j;

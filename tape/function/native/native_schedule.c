@@ -128,16 +128,15 @@ static void schedule(unit *q, uint32_t *to) {
 
 void wgi_native_schedule(wgi_writer *w) {
     const wg_function *const f = w->f;
-    wg_tape *const t = &w->c->head;
     unit q;
     memset(&q, 0, sizeof q);
     q.w = w;
     uint32_t **const lists[] = {&q.place, &q.waits,   &q.ready, &q.time,
                                 &q.way,   &q.readers, &q.head};
     for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
-        *lists[i] = wg_tape_keep(t, (f->nodes + 1) * sizeof(uint32_t), NULL);
-    q.edge = wg_tape_keep(t, (f->operands + f->nodes + 1) * sizeof(uint32_t), NULL);
-    q.next = wg_tape_keep(t, (f->operands + f->nodes + 1) * sizeof(uint32_t), NULL);
+        *lists[i] = wgi_node_list(w->c, f->nodes);
+    q.edge = wgi_node_list(w->c, f->operands + f->nodes);
+    q.next = wgi_node_list(w->c, f->operands + f->nodes);
     if (w->c->status != WG_OK) return;
     memcpy(w->spare, w->list, w->listed * sizeof *w->list);
     for (uint32_t u = 0; u < w->units; u++) {

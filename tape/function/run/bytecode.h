@@ -84,8 +84,8 @@
     X(SELECT_GE, SELECT_GE)                                                                    \
     X(SELECT_EQ, SELECT_EQ)                                                                    \
     X(SELECT_NE, SELECT_NE)                                                                    \
-    X(EXCHANGE, EXCHANGE)   /* SELECT_GT, and the other of the two into d of the word after */  \
-    X(SUM_A, SUM_A) /* into sum b */                                                           \
+    X(EXCHANGE, EXCHANGE) /* SELECT_GT, and the other of the two into d of the word after */   \
+    X(SUM_A, SUM_A)       /* into sum b */                                                     \
     X(SUM_C, SUM_C)                                                                            \
     X(CHECK_A, CHECK_A) /* is there a NaN? */                                                  \
     X(CHECK_C, CHECK_C)                                                                        \
@@ -282,6 +282,11 @@ typedef struct wgi_fn_run {
 
 /* The first columns of every part: two of scratch, one of ones, one that is never read. */
 enum { WGI_FN_SCRATCH, WGI_FN_SCRATCH2, WGI_FN_ONES, WGI_FN_DUMP, WGI_FN_FIXED };
+
+/* Was the evaluation told to stop? Only the caller's thread knows. */
+static inline int wgi_fn_stopped(const wgi_progress_part *p) {
+    return p->of != NULL && p->of->stopped;
+}
 
 static inline uint32_t wgi_fn_offset(size_t slot) {
     return (uint32_t)(slot * WGI_FN_FEWEST * sizeof(double));

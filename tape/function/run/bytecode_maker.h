@@ -57,7 +57,8 @@ typedef struct wgi_fn_maker {
     /* of every node; a list of something that the function has none of is NULL */
     wgi_list_room by_node;
     unsigned char *mark;
-    unsigned char *uses;     /* readers among operations, results, sums, comparisons: 0, 1, 2 or more */
+    unsigned char
+        *uses; /* readers among operations, results, sums, comparisons: 0, 1, 2 or more */
     uint32_t *uniform;       /* where the uniform stands, or WGI_NO_NODE */
     uint32_t *user, *last;   /* the last operation, and the last instruction, that reads it */
     uint32_t *next, *before; /* the order of the nodes, as a chain */

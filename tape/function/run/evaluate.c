@@ -406,13 +406,10 @@ static int run_native(worker *w, size_t first, size_t end) {
     return said;
 }
 
-/* Was it told to stop? Only the caller's thread knows. */
-static int is_stopped(const wgi_progress_part *p) { return p->of != NULL && p->of->stopped; }
-
 /* The points below `end` are done; nonzero: no further ones are to be. Out of the way of runs of which
  * nobody is told. */
 static __attribute__((noinline, cold)) int stops(wgi_fn_run *r, size_t end) {
-    return is_stopped(&r->progress) ||
+    return wgi_fn_stopped(&r->progress) ||
            wgi_progress_stops(r->progress.of,
                               r->progress.from + r->progress.each * (double)end);
 }
@@ -508,7 +505,7 @@ static void stretches(worker *w, size_t first, size_t end, double *sum) {
     const size_t step = p->sums != 0        ? p->block
                         : p->native != NULL ? p->native_points
                                             : p->lanes;
-    for (size_t at = first; at < end && !is_stopped(&w->r.progress); at += step)
+    for (size_t at = first; at < end && !wgi_fn_stopped(&w->r.progress); at += step)
         stretch(w, at, end - at < step ? end : at + step, sum);
 }
 
@@ -524,7 +521,7 @@ static void work_on_blocks(worker *w) {
         const size_t end = s->points - first < s->p->block ? s->points : first + s->p->block;
         stretches(w, first, end, sum_of(s, block));
         /* blocks that others have begun are done */
-        if (is_stopped(&w->r.progress)) atomic_store(&s->next, s->blocks);
+        if (wgi_fn_stopped(&w->r.progress)) atomic_store(&s->next, s->blocks);
     }
 }
 
@@ -625,10 +622,10 @@ static wg_status evaluate(const wg_function *f, size_t points, const wg_points *
     s.caller = pthread_self();
     load(&s);
     once(&s, own);
-    wg_status status = is_stopped(&s.progress) ? WG_ESTOPPED : each_block(&s, threads);
-    if (status == WG_OK && !is_stopped(&s.progress)) status = add_part(&s);
-    if (status == WG_OK && !is_stopped(&s.progress)) after(&s, own);
-    if (is_stopped(&s.progress)) status = WG_ESTOPPED;
+    wg_status status = wgi_fn_stopped(&s.progress) ? WG_ESTOPPED : each_block(&s, threads);
+    if (status == WG_OK && !wgi_fn_stopped(&s.progress)) status = add_part(&s);
+    if (status == WG_OK && !wgi_fn_stopped(&s.progress)) after(&s, own);
+    if (wgi_fn_stopped(&s.progress)) status = WG_ESTOPPED;
     if (status != WG_OK) return status;
     wgi_fn_store_sums(f, s.uniform, y);
     return outcome(&s, own, guard);

@@ -31,7 +31,7 @@
 #define Z(k) z[k]
 #define W(k) w[k]
 #define S(k) s
-#define COLUMN(v, o) V *const v = (V *)(void *)(column + (size_t)pc->o * SCALE);
+#define COLUMN(v, o) VA *const v = (VA *)(void *)(column + (size_t)pc->o * SCALE);
 #define UNIFORM(o) const V s = splat(*(const double *)(const void *)(uniform + pc->o));
 
 #define LEAVE1(k, f, p) a##k = f(p(k));
@@ -100,7 +100,7 @@
 #define MASKED_TERM(k) m##k
 #define INTO_SUM(name, setup, p)                                                               \
     name : {                                                                                   \
-        setup V *const total = (V *)(void *)((char *)r->sum + pc->b);                          \
+        setup VA *const total = (VA *)(void *)((char *)r->sum + pc->b);                        \
         if (WGI_LIKELY(r->rows == r->lanes)) *total += TOTAL(p);                               \
         else {                                                                                 \
             const MU *const mask = (const MU *)(const void *)r->valid;                         \
@@ -125,36 +125,36 @@ static void RUN(const wgi_fn_code *pc, wgi_fn_run *r) {
 #undef DECLARE
     pc--;
     NEXT;
-    COMMUTES(ADD, v_add)
-    COMMUTES(MUL, v_mul)
-    BOTH(MUL_AA, 2, , v_mul, A, A)
+    COMMUTES(ADD, v_row_add)
+    COMMUTES(MUL, v_row_mul)
+    BOTH(MUL_AA, 2, , v_row_mul, A, A)
     COMMUTES(TIMES, TIMES_RULE)
-    ORDERED(SUB, v_sub)
-    ORDERED(DIV, v_div)
+    ORDERED(SUB, v_row_sub)
+    ORDERED(DIV, v_row_div)
     FUSED(MADD, v_madd)
     FUSED(MSUB, v_msub)
     FUSED(MRSB, v_mrsb)
     FUSED(TADD, TIMES_ADD)
     FUSED(TSUB, TIMES_SUB)
-    UNARY(NEG, v_neg)
+    UNARY(NEG, v_row_neg)
     UNARY(SQRT, v_sqrt)
     UNARY(FABS, v_abs)
     BOTH(SPLAT, 1, UNIFORM(a), v_same, S)
-    OF_COLUMNS(RELU, 1, COLUMN(x, a), v_relu, X)
-    OF_COLUMNS(SIGN, 1, COLUMN(x, a), v_sign, X)
-    OF_COLUMNS(FMAX, 2, COLUMN(x, a) COLUMN(y, b), v_max, X, Y)
-    OF_COLUMNS(FMIN, 2, COLUMN(x, a) COLUMN(y, b), v_min, X, Y)
+    OF_COLUMNS(RELU, 1, COLUMN(x, a), v_row_relu, X)
+    OF_COLUMNS(SIGN, 1, COLUMN(x, a), v_row_sign, X)
+    OF_COLUMNS(FMAX, 2, COLUMN(x, a) COLUMN(y, b), v_row_fmax, X, Y)
+    OF_COLUMNS(FMIN, 2, COLUMN(x, a) COLUMN(y, b), v_row_fmin, X, Y)
     OF_COLUMNS(FMA, 3, COLUMN(x, a) COLUMN(y, b) COLUMN(z, c), v_fma, X, Y, Z)
-    OF_COLUMNS(FABS_D, 1, COLUMN(x, a), v_abs_d, X)
-    OF_COLUMNS(RELU_D, 1, COLUMN(x, a), v_relu_d, X)
-    OF_COLUMNS(FMAX_D, 2, COLUMN(x, a) COLUMN(y, b), v_max_d, X, Y)
-    OF_COLUMNS(FMIN_D, 2, COLUMN(x, a) COLUMN(y, b), v_min_d, X, Y)
-    SELECT(SELECT_LT, v_select_lt)
-    SELECT(SELECT_LE, v_select_le)
-    SELECT(SELECT_GT, v_select_gt)
-    SELECT(SELECT_GE, v_select_ge)
-    SELECT(SELECT_EQ, v_select_eq)
-    SELECT(SELECT_NE, v_select_ne)
+    OF_COLUMNS(FABS_D, 1, COLUMN(x, a), v_row_fabs_d, X)
+    OF_COLUMNS(RELU_D, 1, COLUMN(x, a), v_row_relu_d, X)
+    OF_COLUMNS(FMAX_D, 2, COLUMN(x, a) COLUMN(y, b), v_row_fmax_d, X, Y)
+    OF_COLUMNS(FMIN_D, 2, COLUMN(x, a) COLUMN(y, b), v_row_fmin_d, X, Y)
+    SELECT(SELECT_LT, v_row_select_lt)
+    SELECT(SELECT_LE, v_row_select_le)
+    SELECT(SELECT_GT, v_row_select_gt)
+    SELECT(SELECT_GE, v_row_select_ge)
+    SELECT(SELECT_EQ, v_row_select_eq)
+    SELECT(SELECT_NE, v_row_select_ne)
 EXCHANGE : {
     COLUMN(x, a) COLUMN(y, b) COLUMN(z, c) COLUMN(d, d) pc++;
     COLUMN(w, a) COLUMN(e, d) EACH(STORE_BOTH, )

@@ -3,6 +3,7 @@
 #if defined(__AVX2__) && defined(__FMA__)
 #define WIDTH 4
 #define MACHINE wgi_fn_avx2
+#define MVEC "_ZGVdN4"
 #include "interpreter_kernels.h"
 #else
 #include "bytecode.h"

@@ -2,43 +2,21 @@
 /* interpreter_kernels.h - the interpreter of bytecode for one instruction set. A file defines
  *     WIDTH    doubles in a vector: 2, 4 or 8
  *     MACHINE  the name of a pointer to the table
- * and includes this. */
+ * beside what vectors.h asks for, and includes this. */
 #include "bytecode.h"
-
-#include <math.h>
-#include <string.h>
-#include <wengert/special.h>
+#include "ops/scalar/vectors.h"
 
 #if defined(__x86_64__)
 #include <immintrin.h>
 #endif
 
-/* Some of these are not used at every width. */
-#define INNER static inline __attribute__((always_inline, unused))
+/* Vectors in memory, where they begin at a multiple of their size; and anywhere. */
+typedef V VA __attribute__((may_alias));
+typedef M MA __attribute__((may_alias));
+typedef V U __attribute__((aligned(8), may_alias));
+typedef M MU __attribute__((aligned(8), may_alias));
 
-typedef double V __attribute__((vector_size(8 * WIDTH), may_alias));
-typedef int64_t M
-    __attribute__((vector_size(8 * WIDTH), may_alias)); /* of a lane: all ones, or 0 */
-/* the same, anywhere in memory */
-typedef double U __attribute__((vector_size(8 * WIDTH), aligned(8), may_alias));
-typedef int64_t MU __attribute__((vector_size(8 * WIDTH), aligned(8), may_alias));
-
-#define ZERO ((V){0})
-#define ONE (1.0 - ZERO)
-#define SIGNS ((M)splat(-0.0))
-
-INNER V splat(double c) {
-#if WIDTH == 8
-    return (V)_mm512_set1_pd(c);
-#elif WIDTH == 4
-    return (V)_mm256_set1_pd(c);
-#else
-    return (V){c, c};
-#endif
-}
-INNER V v_if(M m, V x, V y) { return (V)((m & (M)x) | (~m & (M)y)); }
-
-/* The same where a > b, in the form of mask that this machine compares to. */
+/* Where a > b, in the form of mask that this machine compares to. */
 #if WIDTH == 8
 typedef __mmask8 chosen;
 INNER chosen v_greater(V a, V b) {
@@ -59,70 +37,31 @@ INNER V v_choose(chosen m, V x, V y) { return v_if(m, x, y); }
 #endif
 #endif
 
-INNER int any(M m) {
-#if WIDTH == 8
-    return _mm512_movepi64_mask((__m512i)m) != 0;
-#elif WIDTH == 4
-    return _mm256_movemask_pd((__m256d)m) != 0;
-#elif defined(__x86_64__)
-    return _mm_movemask_pd((__m128d)m) != 0;
-#else
-    return (m[0] | m[1]) != 0;
-#endif
-}
-INNER int any_nan(V v) {
-#if WIDTH == 8
-    return _mm512_cmp_pd_mask((__m512d)v, (__m512d)v, _CMP_UNORD_Q) != 0;
-#else
-    return any(v != v);
-#endif
-}
+/* ---- operations: value and first partial of a row are v_row_NAME and v_row_NAME_d ---- */
 
-/* ---- operations, as in ops/scalar/scalar.def ---- */
-
+#define ROW(name, value, da, ...)                                                              \
+    INNER V v_row_##name(__VA_ARGS__) { return value; }                                        \
+    INNER V v_row_##name##_d(__VA_ARGS__) {                                                    \
+        const V v = value;                                                                     \
+        (void)v;                                                                               \
+        return (da)-ZERO;                                                                      \
+    }
+#define P(k) 1.0
+#define V1(name, value, da) ROW(name, value, da, V a)
+#define V2(name, value, da, db) ROW(name, value, da, V a, V b)
+#define V3(name, value, da, db, dc) ROW(name, value, da, V a, V b, V c)
+#define V4(name, value, da, db, dc, dd) ROW(name, value, da, V a, V b, V c, V d)
+#define V1K(name, function)
+#include "ops/scalar/elementwise_simd.def"
+#undef P
+#undef EACH
 INNER V v_same(V a) { return a; }
-INNER V v_add(V a, V b) { return a + b; }
-INNER V v_sub(V a, V b) { return a - b; }
-INNER V v_mul(V a, V b) { return a * b; }
-INNER V v_div(V a, V b) { return a / b; }
 INNER V v_madd(V c, V a, V b) { return c + a * b; }
 INNER V v_msub(V c, V a, V b) { return c - a * b; }
 INNER V v_mrsb(V c, V a, V b) { return a * b - c; }
-INNER V v_neg(V a) { return (V)((M)a ^ SIGNS); }
-INNER V v_abs(V a) { return (V)((M)a & ~SIGNS); }
-INNER M v_signbit(V a) { return (M)a < 0; }
-INNER V v_half(M m) { return (V)(m & (M)splat(0.5)); }
-#if WIDTH == 8
-INNER V v_sqrt(V a) { return (V)_mm512_sqrt_pd((__m512d)a); }
-INNER V v_fma(V a, V b, V c) { return (V)_mm512_fmadd_pd((__m512d)a, (__m512d)b, (__m512d)c); }
-#elif WIDTH == 4
-INNER V v_sqrt(V a) { return (V)_mm256_sqrt_pd((__m256d)a); }
-INNER V v_fma(V a, V b, V c) { return (V)_mm256_fmadd_pd((__m256d)a, (__m256d)b, (__m256d)c); }
-#else
-#if defined(__x86_64__)
-INNER V v_sqrt(V a) { return (V)_mm_sqrt_pd((__m128d)a); }
-#else
-INNER V v_sqrt(V a) { return (V){sqrt(a[0]), sqrt(a[1])}; }
-#endif
-INNER V v_fma(V a, V b, V c) { return (V){fma(a[0], b[0], c[0]), fma(a[1], b[1], c[1])}; }
-#endif
-INNER V v_relu(V a) { return v_if(a <= 0, ZERO, a); }
-INNER V v_relu_d(V a) { return v_if(a > 0, ONE, v_if(a <= 0, ZERO, a)); }
-INNER V v_abs_d(V a) { return v_if(a > 0, ONE, v_if(a < 0, -ONE, a)); }
-INNER V v_sign(V a) { return v_if(a > 0, ONE, v_if(a < 0, -ONE, v_if(a == 0, ZERO, a))); }
-INNER V v_max(V a, V b) { return v_if((a > b) | (b != b) | ((a == b) & v_signbit(b)), a, b); }
-INNER V v_min(V a, V b) { return v_if((a < b) | (b != b) | ((a == b) & v_signbit(a)), a, b); }
-INNER V v_max_d(V a, V b) { return v_if((a > b) | (b != b), ONE, v_half(a == b)); }
-INNER V v_min_d(V a, V b) { return v_if((a < b) | (b != b), ONE, v_half(a == b)); }
-INNER V v_select_lt(V a, V b, V c, V d) { return v_if(a < b, c, d); }
-INNER V v_select_le(V a, V b, V c, V d) { return v_if(a <= b, c, d); }
-INNER V v_select_gt(V a, V b, V c, V d) { return v_if(a > b, c, d); }
-INNER V v_select_ge(V a, V b, V c, V d) { return v_if(a >= b, c, d); }
-INNER V v_select_eq(V a, V b, V c, V d) { return v_if(a == b, c, d); }
-INNER V v_select_ne(V a, V b, V c, V d) { return v_if(a != b, c, d); }
 
 /* A product by the zero rule; notes whether the rule has changed anything. */
-INNER V v_times(wgi_fn_run *r, V w, V d) {
+INNER V times_rule(wgi_fn_run *r, V w, V d) {
     V p = w * d;
     if (WGI_UNLIKELY(any_nan(p))) {
         const M zero = (p != p) & ((w == 0) | (d == 0));
@@ -131,12 +70,12 @@ INNER V v_times(wgi_fn_run *r, V w, V d) {
     }
     return p;
 }
-#define TIMES_RULE(w, d) v_times(r, w, d)
-#define TIMES_ADD(c, w, d) ((c) + v_times(r, w, d))
-#define TIMES_SUB(c, w, d) ((c)-v_times(r, w, d))
+#define TIMES_RULE(w, d) times_rule(r, w, d)
+#define TIMES_ADD(c, w, d) ((c) + times_rule(r, w, d))
+#define TIMES_SUB(c, w, d) ((c)-times_rule(r, w, d))
 
 static int column_nan(const double *column, size_t lanes) {
-    const V *const x = (const V *)(const void *)column;
+    const VA *const x = (const VA *)(const void *)column;
     M bad = (M)ZERO;
     for (size_t k = 0; k < lanes / WIDTH; k++) bad |= x[k] != x[k];
     return any(bad);
@@ -292,7 +231,7 @@ static void load_entries(const wgi_fn_run *r, const double *x, ptrdiff_t point, 
         if (to == dump) continue;
         if (point == 1) {
             for (; p + WIDTH <= r->rows; p += WIDTH)
-                *(V *)(void *)(to + p) = *(const U *)(const void *)(x + p);
+                *(VA *)(void *)(to + p) = *(const U *)(const void *)(x + p);
             for (; p < r->rows; p++) to[p] = x[p];
         } else
             for (; p < r->rows; p++) {
@@ -320,7 +259,7 @@ static void store_entries(const wgi_fn_run *r, double *y, ptrdiff_t point, ptrdi
         size_t p = i < done ? whole : 0;
         if (point == 1) {
             for (; p + WIDTH <= r->rows; p += WIDTH)
-                *(U *)(void *)(y + p) = *(const V *)(const void *)(from + p);
+                *(U *)(void *)(y + p) = *(const VA *)(const void *)(from + p);
             for (; p < r->rows; p++) y[p] = from[p];
         } else
             for (; p < r->rows; p++) {
@@ -456,7 +395,7 @@ static void store_checked(wgi_fn_run *r, const wgi_fn_group *g, size_t groups) {
     M bad = (M)ZERO;
     for (size_t k = 0; !r->careful && k < groups; k++)
         for (uint32_t left = g[k].check; left != 0; left &= left - 1) {
-            const V *const x = (const V *)(const void *)AT(g[k].column[__builtin_ctz(left)]);
+            const VA *const x = (const VA *)(const void *)AT(g[k].column[__builtin_ctz(left)]);
             for (size_t i = 0; i < r->lanes / WIDTH; i++) bad |= x[i] != x[i];
         }
     r->nan |= any(bad);
@@ -465,11 +404,11 @@ static void store_checked(wgi_fn_run *r, const wgi_fn_group *g, size_t groups) {
 
 /* ---- array operations ---- */
 
-#define OPERAND(i, k) (((const V *)(const void *)AT(list[i]))[k])
-#define FIXED(which) ((V *)(void *)AT(wgi_fn_offset(which)))
+#define OPERAND(i, k) (((const VA *)(const void *)AT(list[i]))[k])
+#define FIXED(which) ((VA *)(void *)AT(wgi_fn_offset(which)))
 
 /* y becomes exp(y) or log1p(y). */
-static void in_place(const wgi_fn_run *r, unsigned row, V *y) {
+static void in_place(const wgi_fn_run *r, unsigned row, VA *y) {
     wg_block_arg a;
     memset(&a, 0, sizeof a);
     a.value = (double *)(void *)y;
@@ -477,7 +416,7 @@ static void in_place(const wgi_fn_run *r, unsigned row, V *y) {
 }
 
 /* y: the largest or smallest x; NaN if there is one. */
-static void extremum(const wgi_fn_run *r, const uint32_t *list, size_t n, int least, V *y) {
+static void extremum(const wgi_fn_run *r, const uint32_t *list, size_t n, int least, VA *y) {
     for (size_t k = 0; k < r->lanes / WIDTH; k++) {
         V m = splat(least ? INFINITY : -INFINITY), nan = ZERO;
         M bad = (M)ZERO;
@@ -491,8 +430,8 @@ static void extremum(const wgi_fn_run *r, const uint32_t *list, size_t n, int le
     }
 }
 
-/* Where squares vanish or overflow, `rare` is set: the scalar operation is to be used there. */
-static void norm(const wgi_fn_run *r, const uint32_t *list, size_t n, V *y, V *rare) {
+/* Where squares vanish or overflow, `odd` is set: the scalar operation is to be used there. */
+static void norm(const wgi_fn_run *r, const uint32_t *list, size_t n, VA *y, VA *odd) {
     for (size_t k = 0; k < r->lanes / WIDTH; k++) {
         V m = ZERO, s = ZERO;
         for (size_t i = 0; i < n; i++) {
@@ -501,15 +440,15 @@ static void norm(const wgi_fn_run *r, const uint32_t *list, size_t n, V *y, V *r
             s += x * x;
         }
         y[k] = v_sqrt(s);
-        rare[k] = (V) ~((m > 1e-140) & (m < 1e140) & (s == s));
+        odd[k] = (V) ~((m > 1e-140) & (m < 1e140) & (s == s));
     }
 }
 
 /* The largest term, the first of them in a tie, is left out of the sum. */
-static void log_sum_exp(const wgi_fn_run *r, const uint32_t *list, size_t n, V *y) {
+static void log_sum_exp(const wgi_fn_run *r, const uint32_t *list, size_t n, VA *y) {
     const size_t vectors = r->lanes / WIDTH;
-    V *const t = FIXED(WGI_FN_SCRATCH), *const m = FIXED(WGI_FN_SCRATCH2);
-    M *const seen = (M *)FIXED(WGI_FN_DUMP);
+    VA *const t = FIXED(WGI_FN_SCRATCH), *const m = FIXED(WGI_FN_SCRATCH2);
+    MA *const seen = (MA *)FIXED(WGI_FN_DUMP);
     extremum(r, list, n, 0, m);
     for (size_t k = 0; k < vectors; k++) y[k] = ZERO, seen[k] = (M)ZERO;
     for (size_t i = 0; i < n; i++) {
@@ -537,12 +476,12 @@ static void look_up(const wgi_fn_run *r, const uint32_t *list, size_t n, double 
 static void array(wgi_fn_run *r, const wgi_fn_call *call) {
     const uint32_t *const list = r->bytecode->list + call->list;
     const size_t n = call->operands;
-    V *const y = (V *)(void *)AT(list[n]), *const rare = FIXED(WGI_FN_SCRATCH);
+    VA *const y = (VA *)(void *)AT(list[n]), *const odd = FIXED(WGI_FN_SCRATCH);
     switch (call->array) {
     case WGI_ARRAY_norm2:
-        norm(r, list, n, y, rare);
+        norm(r, list, n, y, odd);
         for (size_t p = 0; p < r->lanes; p++)
-            if (((const double *)rare)[p] != 0) wgi_fn_array_row(r, call, p);
+            if (((const double *)odd)[p] != 0) wgi_fn_array_row(r, call, p);
         return;
     case WGI_ARRAY_logsumexp:
         log_sum_exp(r, list, n, y);
@@ -570,8 +509,8 @@ static void array(wgi_fn_run *r, const wgi_fn_call *call) {
     break
 
 static void guard(wgi_fn_run *r, const wgi_fn_code *code) {
-    const V *const a = (const V *)(const void *)AT(code->a);
-    const V *const b = (const V *)(const void *)AT(code->b);
+    const VA *const a = (const VA *)(const void *)AT(code->a);
+    const VA *const b = (const VA *)(const void *)AT(code->b);
     const wgi_graph_guard *const g = &r->function->guard[code->c];
     M somewhere = (M)ZERO, elsewhere = (M)ZERO;
     switch (g->comparison) { /* as wgi_compare */

@@ -4,6 +4,7 @@
  * the body is evaluated, for one point of the function after the other; otherwise the points of
  * a run go through the steps together. */
 #include "bytecode.h"
+#include "tape/function/graph/arguments.h"
 #include "tape/function/graph/pieces.h"
 #include "tape/function/graph/repeat.h"
 
@@ -40,16 +41,6 @@ static void cut(work *w, const wgi_repeat *r, wgi_pieces *c) {
     w->out = wgi_pieces_take(c, (many ? wgi_repeat_parts(r) : f->m * rows) * sizeof(double));
     w->sum = wgi_pieces_take(c, f->m * rows * sizeof(double));
     w->evaluation = wgi_pieces_take(c, wgi_fn_steady_work(f));
-}
-
-/* Prepares. */
-static void find_places(work *w) {
-    w->states = w->operand_at[0] = w->part_at[0] = 0;
-    for (size_t k = 0; k < w->carried; k++) w->states += wgi_argument_size(&w->f->input[k]);
-    for (size_t i = 0; i < w->f->inputs; i++)
-        w->operand_at[i + 1] = w->operand_at[i] + wgi_repeat_operands_of(w->r, i);
-    for (size_t j = 0; j < w->f->outputs; j++)
-        w->part_at[j + 1] = w->part_at[j] + wgi_repeat_parts_of(w->r, j);
 }
 
 size_t wgi_fn_repeat_work(const wg_function *f) {
@@ -112,10 +103,6 @@ static void note(wgi_fn_run *r, const wgi_fn_call *call, size_t point, size_t gu
     for (size_t k = 0; k < r->function->node[call->node].part; k++)
         number += wgi_repeat_guards(r->function->repeat[k].body);
     wgi_fn_guard_note(r, r->first + point, number);
-}
-
-static int is_stopped(const wgi_fn_run *r) {
-    return r->progress.of != NULL && r->progress.of->stopped;
 }
 
 /* What is not computed since it was stopped is NaN. */
@@ -225,7 +212,7 @@ static void through_steps(wgi_fn_run *r, const wgi_fn_call *call, const work *w)
         wg_function_guard guard;
         if (wgi_fn_steady_run(body, r->rows, &guard) == WG_EGUARD)
             note(r, call, guard.point, guard.guard);
-        if (is_stopped(r)) return;
+        if (wgi_fn_stopped(&r->progress)) return;
         store_step(r, call, w, place);
         memcpy(w->in, w->out, w->states * r->rows * sizeof *w->in);
     }
@@ -237,10 +224,11 @@ void wgi_fn_repeat_run(wgi_fn_run *r, const wgi_fn_call *call) {
     work w;
     wgi_pieces c = {r->whole, 0};
     cut(&w, wgi_repeat_of(r->function, &r->function->node[call->node]), &c);
-    find_places(&w);
+    wgi_repeat_places(w.r, w.operand_at, w.part_at);
+    w.states = wgi_arguments_size(w.carried, w.f->input);
     if (w.carried == 0) at_steps(r, call, &w);
     else through_steps(r, call, &w);
-    if (is_stopped(r)) forget(r, call);
+    if (wgi_fn_stopped(&r->progress)) forget(r, call);
     const uint32_t *const result = results(r, call);
     for (uint32_t k = 0; k < call->results; k++) wgi_fn_fill(r, COLUMN(result[k]));
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Functions of the text: those of special.h and array.h that its operations call. */
-#include "words.h"
 #include "writer.h"
+#include "tape/function/graph/words.h"
 
 #include "ops/scalar/array.h"
 

@@ -43,13 +43,7 @@ typedef struct drawing {
     size_t step, entry[STEPS]; /* the first entry of every step-th input */
 } drawing;
 
-static void put(drawing *o, const char *format, ...) __attribute__((format(printf, 2, 3)));
-static void put(drawing *o, const char *format, ...) {
-    va_list list;
-    va_start(list, format);
-    wgi_text_list(o->text, NULL, format, list);
-    va_end(list);
-}
+#define put(o, ...) wgi_text_format((o)->text, __VA_ARGS__)
 
 /* Names are words; those of operations are their makers'. */
 static void put_name(drawing *o, const char *s) {

@@ -9,12 +9,6 @@
 /* MANY_UNITS: from so many on it counts what a text costs the compiler. */
 enum { UNIT = 500, MANY_UNITS = 4 };
 
-static wg_status no_callback(wg_tape *t, size_t n, const wg_real *x, size_t m, wg_real *y,
-                             void *data) {
-    (void)t, (void)n, (void)x, (void)m, (void)y, (void)data;
-    return WG_OK;
-}
-
 /* ---- the head ---- */
 
 static void arguments(wgi_writer *w, const char *what, size_t count, const wg_argument *a,
@@ -168,7 +162,7 @@ static wg_status emit(wgi_core *c, const char *call, const wg_function *f,
 static wg_status drive(wg_tape *t, const char *call, const wg_function *f,
                        const wg_emit_options *options, wg_write *write, void *ctx) {
     wgi_drive d;
-    wg_status s = wgi_drive_open(&d, t, call, no_callback, NULL, 0, 0, 0);
+    wg_status s = wgi_drive_open_alone(&d, t, call);
     if (s == WG_OK && (f == NULL || write == NULL))
         s = wgi_fail(d.c, WG_ENULL, "%s: the function or write is NULL", call);
     if (s == WG_OK) s = emit(d.c, call, f, options, write, ctx);

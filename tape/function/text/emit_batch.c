@@ -56,8 +56,8 @@ static int plan(wgi_writer *w, batch *b, size_t unit) {
     const wg_function *const f = w->f;
     const size_t first = f->n + f->numbers, end = first + f->once + f->each;
     size_t in_unit = 0;
-    uint32_t *const level = wg_tape_keep(&w->c->head, (f->nodes + 1) * sizeof *level, NULL);
-    uint32_t *const start = wg_tape_keep(&w->c->head, (2 * f->nodes + 4) * sizeof *start, NULL);
+    uint32_t *const level = wgi_node_list(w->c, f->nodes);
+    uint32_t *const start = wgi_node_list(w->c, 2 * f->nodes + 4);
     if (level == NULL || start == NULL) return 0;
     for (size_t i = 0; i < f->nodes; i++) w->unit[i] = WGI_NO_NODE;
     w->listed = w->units = 0;
@@ -83,8 +83,8 @@ static int plan(wgi_writer *w, batch *b, size_t unit) {
 
 static int places(wgi_writer *w, batch *b) {
     const wg_function *const f = w->f;
-    b->result = wg_tape_keep(&w->c->head, (f->m + 1) * sizeof *b->result, NULL);
-    b->term = wg_tape_keep(&w->c->head, (f->nodes + 1) * sizeof *b->term, NULL);
+    b->result = wgi_node_list(w->c, f->m);
+    b->term = wgi_node_list(w->c, f->nodes);
     b->check = wg_tape_keep(&w->c->head, f->nodes + 1, NULL);
     if (w->c->status != WG_OK) return 0;
     w->apart = 1;

@@ -80,10 +80,9 @@ static void inputs_of_unit(const wgi_writer *w, uint32_t unit, unsigned char *us
 
 void wgi_emit_point_support(wgi_writer *w) {
     const wg_function *const f = w->f;
-    unsigned char *const used = wg_tape_keep(&w->c->head, f->inputs + 1, NULL);
+    unsigned char *const used = wgi_node_marks(w->c, f->inputs);
     size_t largest = 0;
     if (used == NULL) return;
-    memset(used, 0, f->inputs + 1);
     for (size_t i = 0; i < f->nodes; i++) use_operands(w, (uint32_t)i, used);
     for (size_t j = 0; j < f->m; j++) use(w, f->result[j], used);
     for (size_t k = 0; k < f->guards; k++) use_guard(w, k, used);

@@ -53,9 +53,7 @@ static struct wgi_repeat_layout *layout_of(wgi_writer *w, uint32_t node) {
     l->wanted = wg_tape_keep(t, outputs + 1, NULL);
     if (w->c->status != WG_OK) return NULL;
     memset(l->wanted, NOT_WANTED, outputs + 1);
-    l->part_at[0] = 0;
-    for (size_t j = 0; j < outputs; j++)
-        l->part_at[j + 1] = l->part_at[j] + wgi_repeat_parts_of(r, j);
+    wgi_repeat_places(r, NULL, l->part_at);
     return l;
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Nodes as expressions. */
-#include "words.h"
 #include "writer.h"
+#include "tape/function/graph/words.h"
 
 #include "ops/scalar/array.h"
 

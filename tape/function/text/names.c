@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Names in C text: words that no function may have, and identifiers for arguments. */
-#include "words.h"
 #include "writer.h"
+#include "tape/function/graph/words.h"
 
 #include <stdio.h>
 

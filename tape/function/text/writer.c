@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* A function on its way to text: what all of its texts share. */
 #include "writer.h"
-
-#include "words.h"
+#include "tape/function/graph/words.h"
 
 #include <stdio.h>
 
@@ -87,9 +86,8 @@ static void find_values(wgi_writer *w) {
     const wg_function *const f = w->f;
     size_t slots = 16;
     while (slots < 2 * f->nodes) slots *= 2;
-    uint32_t *const table = wg_tape_keep(&w->c->head, slots * sizeof *table, NULL);
+    uint32_t *const table = wgi_no_nodes(w->c, slots);
     if (table == NULL) return;
-    for (size_t i = 0; i < slots; i++) table[i] = WGI_NO_NODE;
     for (uint32_t i = 0; i < f->nodes; i++) {
         const wgi_node *const n = &f->node[i];
         w->same[i] = w->twin[i] = WGI_NO_NODE;
@@ -117,23 +115,20 @@ wg_status wgi_writer_open(wgi_writer *w, wgi_core *c, const char *call, const wg
     w->c = c, w->call = call, w->f = f, w->name = name;
     w->scope = "";
     wg_tape *const t = &c->head;
-    const size_t nodes = (f->nodes + 1) * sizeof(uint32_t);
     w->in = wg_tape_keep(t, (f->inputs + 1) * sizeof *w->in, NULL);
     w->out = wg_tape_keep(t, (f->outputs + 1) * sizeof *w->out, NULL);
     w->argument = wg_tape_keep(t, (f->n + 1) * sizeof *w->argument, NULL);
     w->entry = wg_tape_keep(t, (f->n + 1) * sizeof *w->entry, NULL);
-    w->special = wg_tape_keep(t, wgi_definitions(), NULL);
-    w->is_result = wg_tape_keep(t, f->nodes + 1, NULL);
+    w->special = wgi_node_marks(c, wgi_definitions());
+    w->is_result = wgi_node_marks(c, f->nodes);
     w->folded = wg_tape_keep(t, f->nodes + 1, NULL);
     w->start = wg_tape_keep(t, (f->nodes + 4) * sizeof *w->start, NULL);
     w->guard_unit = wg_tape_keep(t, (f->guards + 1) * sizeof *w->guard_unit, NULL);
     uint32_t **const lists[] = {&w->same, &w->twin,   &w->list, &w->unit, &w->slot,
                                 &w->uses, &w->length, &w->end,  &w->spare};
     for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
-        *lists[i] = wg_tape_keep(t, nodes, NULL);
+        *lists[i] = wgi_node_list(c, f->nodes);
     if (c->status != WG_OK) return c->status;
-    memset(w->special, 0, wgi_definitions());
-    memset(w->is_result, 0, f->nodes + 1);
     for (size_t j = 0; j < f->m; j++) w->is_result[f->result[j]] = 1;
     (void)wgi_name_arguments(w);
     if (check_operations(w) == WG_OK) find_values(w);

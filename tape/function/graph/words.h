@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* words.h - words of a text of C. Internal. */
-#ifndef WGI_TAPE_FUNCTION_TEXT_WORDS_H
-#define WGI_TAPE_FUNCTION_TEXT_WORDS_H
+#ifndef WGI_TAPE_FUNCTION_GRAPH_WORDS_H
+#define WGI_TAPE_FUNCTION_GRAPH_WORDS_H
 
 #include <stddef.h>
 #include <string.h>

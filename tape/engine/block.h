@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: MIT */
+/* block.h - what block.c, which records blocks, and block_sweep.c share, beside what tape.h declares of
+ * them. Internal. */
+#ifndef WGI_TAPE_ENGINE_BLOCK_H
+#define WGI_TAPE_ENGINE_BLOCK_H
+
+#include "tape.h"
+
+/* Columns as they are stored, and the length of one. */
+static inline size_t wgi_column_length(const wgi_operand *o) {
+    return o->trans ? o->cols : o->rows;
+}
+static inline size_t wgi_columns(const wgi_operand *o) { return o->trans ? o->rows : o->cols; }
+/* Is it a variable, of any elements? */
+static inline int wgi_is_active(const wgi_operand *o) {
+    return o->slot != 0 && o->rows != 0 && o->cols != 0;
+}
+
+/* On a tape that keeps code, an operand of one element may be a scalar variable (wg_mat_from_real)
+ * that has been replayed: its value stands with its slot. Of all others there is the same. */
+static inline void wgi_take_scalar(const wgi_core *c, const wgi_operand *o) {
+    if (o->slot != 0 && o->rows == 1 && o->cols == 1) *o->value = wgi_values(c)[o->slot];
+}
+
+typedef wg_status wgi_report(wgi_core *c, wg_status s, const char *format, ...);
+/* Describes the failure that an operation has returned, or that it returned what is no status. */
+wg_status wgi_block_explain(wgi_core *c, wgi_report *to, const char *call, const char *name,
+                            wg_status s, const wg_block *b);
+
+/* Copies the results to the values that replays and dumps read. */
+void wgi_block_keep_values(wgi_core *c, const wgi_block *b);
+/* What a sweep of several lanes, or a forward tape, needs beside the workspace of the
+ * operation: one lane of all operands and results. */
+size_t wgi_block_lane_bytes(const wgi_block *b);
+/* Notes the workspace that sweeps need for it. */
+void wgi_block_note_room(wgi_core *c, const wgi_block *b);
+/* Tangents of the results on a forward tape, lane by lane. */
+wg_status wgi_block_tangents(wgi_core *c, const wgi_block *b, wgi_report *to);
+
+#endif
