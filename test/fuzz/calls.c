@@ -307,13 +307,15 @@ static uint64_t batch(uint64_t seed, uint64_t from, uint64_t to, int fixed) {
         (void)batch(seed, middle, to, fixed);
         return to;
     }
+    char why[sizeof shared->why];
+    (void)snprintf(why, sizeof why, "%s", kind(end)); /* what runs next writes another one */
     generate(&s, mix(seed, at), fixed ? (size_t)at : row_count);
     const int alone = try(&s, 0, SLOW, 0);
     if (alone != 0) report(&s, alone);
     else {
         findings++;
         printf("sequence %llu of seed %llu: %s, after %llu others only\n",
-               (unsigned long long)at, (unsigned long long)seed, kind(end),
+               (unsigned long long)at, (unsigned long long)seed, why,
                (unsigned long long)(at - from));
     }
     return at + 1;

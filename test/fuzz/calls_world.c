@@ -52,18 +52,32 @@ static int refused(void) {
     return (call.memory >> 33) % world.odds == 0;
 }
 
+static void give(size_t k, char *p) {
+    memory.link[page_of(p)] = memory.free[k];
+    memory.free[k] = p;
+}
+static char *taken(size_t k) {
+    char *const p = memory.free[k];
+    if (p != NULL) memory.free[k] = memory.link[page_of(p)];
+    return p;
+}
+
 static void *reserve_locked(size_t bytes) {
     if (bytes == 0 || bytes % PAGE != 0) memory.wrong++;
     if (bytes > LARGEST || refused()) return NULL;
     const size_t k = class_of(bytes);
-    char *p = memory.free[k];
-    if (p != NULL) {
-        memory.free[k] = memory.link[page_of(p)];
-    } else {
-        if (memory.used + ((size_t)PAGE << k) > ROOM) return NULL;
+    char *p = taken(k);
+    if (p == NULL && memory.used + ((size_t)PAGE << k) <= ROOM) {
         p = memory.base + memory.used;
         memory.used += (size_t)PAGE << k;
     }
+    /* the first part of a larger one, whose others are there for later */
+    for (size_t larger = k + 1; p == NULL && larger < CLASSES; larger++) {
+        p = taken(larger);
+        for (size_t part = larger; p != NULL && part > k; part--)
+            give(part - 1, p + ((size_t)PAGE << (part - 1)));
+    }
+    if (p == NULL) return NULL;
     memory.bytes[page_of(p)] = (uint32_t)bytes;
     memory.committed[page_of(p)] = 0;
     memory.held += (size_t)PAGE << k;
@@ -95,8 +109,7 @@ static void release_locked(void *p, size_t bytes) {
     }
     ASAN_POISON_MEMORY_REGION(p, bytes);
     memory.bytes[page] = 0;
-    memory.link[page] = memory.free[k];
-    memory.free[k] = p;
+    give(k, p);
     memory.held -= (size_t)PAGE << k;
     memory.live--;
 }
@@ -137,6 +150,14 @@ static int memory_open(void) {
         return 1;
     ASAN_POISON_MEMORY_REGION(memory.base, ROOM);
     return 0;
+}
+
+/* Every sequence begins with all of it, whatever sizes those before it have cut; what they wrote is
+ * still there. */
+static void memory_renew(void) {
+    if (memory.live != 0) return;
+    memory.used = 0;
+    memset(memory.free, 0, sizeof memory.free);
 }
 
 /* ---- tapes ---- */
@@ -431,6 +452,7 @@ int world_open(uint64_t seed) {
     call.state = seed;
     world.seed = seed;
     world.odds = 0;
+    memory_renew();
     for (size_t k = 0; k < TAPES; k++) {
         struct room *const r = &world.room[k];
         memset(r, 0, sizeof *r);

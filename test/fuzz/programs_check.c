@@ -153,6 +153,14 @@ static int near(const struct truth *at, size_t d, size_t j, int order, long doub
     return fabsl(got - ref) <= allowed;
 }
 
+/* Does the noise leave three digits of the largest number, along any direction? Beside larger ones a number
+ * may have no digit of its own: then it may be NaN. */
+static int has_digits(const struct truth *at, size_t d, size_t j, int order, double got) {
+    const long double spread = spread_of(at, d, j, order);
+    return spread <= TOL_DIGITS * largest(at, j, order) &&
+           (got == got || spread <= fabsl(at->ref[d][j][order]));
+}
+
 /* Have the values at least ten digits? Where they have not, second derivatives may have none. */
 static int steady(const struct truth *at, size_t d, size_t m) {
     long double most = 0, spread = 0;
@@ -186,11 +194,14 @@ void check_number(struct check *r, const char *mode, size_t d, size_t j, int ord
         r->k->count.unjudged++;
         return;
     }
-    /* beside larger ones along other directions a number may have no digit: then it may be NaN */
-    const long double spread = spread_of(at, d, j, order);
-    if (spread > TOL_DIGITS * largest(at, j, order) ||
-        (got != got && f * spread > fabsl(ref))) {
+    if (!has_digits(at, d, j, order, got)) {
         r->k->count.unjudged++;
+        return;
+    }
+    /* where the tape refuses, NaN is the answer of what has no status for each point */
+    const wg_status tape_says = order == 0 ? at->recorded : at->status;
+    if (got != got && (tape_says == WG_ESINGULAR || tape_says == WG_EDEGENERATE)) {
+        r->k->count.refused++;
         return;
     }
     r->k->count.judged++;
@@ -204,7 +215,7 @@ void check_number(struct check *r, const char *mode, size_t d, size_t j, int ord
     }
     disturb(r, d, RUNS_TO_BE_SURE);
     if (!at->known) return;
-    if (at->spread[d][j][order] == INFINITY || near(at, d, j, order, f, got)) return;
+    if (!has_digits(at, d, j, order, got) || near(at, d, j, order, f, got)) return;
     check_finding(r, mode, what[order], "output %zu, direction %zu: %.17g, not %.17Lg +- %.2Lg",
                   j, d, got, ref, f * spread_of(at, d, j, order));
 }

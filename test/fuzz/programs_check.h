@@ -17,8 +17,8 @@ struct truth {
     long double ref[CHECK_DIRECTIONS][PROGRAM_OUTPUTS + 1][TOY_TERMS];
     long double spread[CHECK_DIRECTIONS][PROGRAM_OUTPUTS + 1][TOY_TERMS];
     size_t runs; /* with noise */
-    /* The plain tape's. */
-    wg_status status;
+    /* The plain tape's: of the recording, and of that and sweeps. */
+    wg_status recorded, status;
     double value[PROGRAM_OUTPUTS], jacobian[PROGRAM_OUTPUTS * PROGRAM_NUMBERS]; /* row-major */
 };
 extern const double program_weights[PROGRAM_OUTPUTS];

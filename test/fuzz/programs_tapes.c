@@ -38,7 +38,7 @@ static void plain(struct check *r) {
     struct truth *const at = &r->truth[r->at];
     struct recording a;
     wg_tape_reset(r->k->plain);
-    (void)record(r, r->k->plain, at->x, &a);
+    at->recorded = record(r, r->k->plain, at->x, &a);
     at->status = rows(r, r->k->plain, &a);
     if (!check_status(r, at->status)) return;
     memcpy(at->value, a.value, sizeof a.value);
