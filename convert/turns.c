@@ -447,8 +447,11 @@ bool run_turns(region *r, const node *n) {
         }
         if (t.grown) continue;
         const size_t records = r->records;
+        const char *const declared =
+            copy_text(r->before.s + entered.before, r->before.n - entered.before);
         restore_region(r, &entered);
         r->records = records;
+        put(&r->before, declared);
         for (size_t i = 0; i < t.n_carried; i++) {
             carried *const c = t.at[i];
             putf(&r->x.to, "%sdouble %s = %s;\n", indent, c->value, c->entry.value);
