@@ -288,3 +288,33 @@ const char *elements_of(const writer *w, const decl *p, const decl *field) {
                ? format("wgc_larger(%s, 1)", count)
                : count;
 }
+
+void put_apart(const writer *w, text *to) {
+    const decl *const f = w->a->root->function;
+    for (size_t i = 0; i < f->parameters.n; i++) {
+        const decl *const p = f->parameters.at[i];
+        const type *const t = pointed(p);
+        if (!root_holds(w, p) || t == NULL || t->kind != TYPE_RECORD) continue;
+        const decl *const tail = tail_of(w, t);
+        const char *const n = elements_of(w, p, NULL), *const x =
+                                                           format("wgc_from->%s", p->name);
+        /* an array at the end may go on behind it, from there on */
+        const decl *const last =
+            t->record->fields.n != 0 ? t->record->fields.at[t->record->fields.n - 1] : NULL;
+        const bool open =
+            last != NULL && last->type->kind == TYPE_ARRAY && last->type->count <= 1;
+        const char *end = format("(uintptr_t)(%s + (%s))%s", x, n, open ? " + 1" : "");
+        if (tail != NULL)
+            end = format("%s + wgc_from->%s_%s_count * sizeof %s->%s[0]", end, p->name,
+                         tail->name, x, tail->name);
+        for (size_t k = 0; k < t->record->fields.n; k++) {
+            const decl *const q = t->record->fields.at[k];
+            if (!is_held_pointer(w, q)) continue;
+            putf(
+                to,
+                "    for (size_t wgc_i = 0; %s != NULL && wgc_i < (%s); wgc_i++)\n"
+                "        if ((uintptr_t)%s[wgc_i].%s >= (uintptr_t)%s && (uintptr_t)%s[wgc_i].%s < %s) return WG_EARG;\n",
+                x, n, x, q->name, x, x, q->name, end);
+        }
+    }
+}

@@ -370,6 +370,7 @@ const char *callback_definition(writer *w, const char *in) {
                 "    if (wgc_from->%s != NULL && wgc_from->%s_counts == NULL) return WG_ESHAPE;\n",
                 p->name, p->name);
     }
+    put_apart(w, &body);
     for (size_t i = 0; i < f->parameters.n; i++)
         if (root_holds(w, f->parameters.at[i])) make_parameter(w, f->parameters.at[i], &body);
     const char *const fit =

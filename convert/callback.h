@@ -21,6 +21,8 @@ const char *
 declared_dimension(const decl *p); /* of a parameter written as an array; NULL: there is none */
 /* The last field of a structure, if it is an array that may go on behind its end: of no length, or of one. */
 const decl *tail_of(const writer *w, const type *t);
+/* Checks of the arguments: pointers in a structure that lead into itself would lead to memory of their own in a copy. */
+void put_apart(const writer *w, text *to);
 bool is_held_pointer(const writer *w, const decl *d);
 extern const char *const memory_text,
     *const larger_text; /* functions that hold memory to the end; the larger size */

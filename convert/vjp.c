@@ -189,8 +189,8 @@ const char *vjp_declaration(writer *w) {
     putf(
         &to,
         "\n/* %s_vjp - y = f(x) and g = J'w, without a tape.\n * Shapes: x and g of n, y and w of m.\n"
-        " * Errors: WG_ENULL, WG_ESHAPE, WG_ENOMEM, WG_EARG (a pointer leads to a function that is none of those that were\n"
-        " * converted); then y and g are of no use. */\n%s;\n",
+        " * Errors: WG_ENULL, WG_ESHAPE, WG_ENOMEM, WG_EARG (a pointer leads to a function that was not converted, or into\n"
+        " * the structure that has it); then y and g are of no use. */\n%s;\n",
         w->a->root->name, prototype(w));
     return text_of(&to);
 }
@@ -236,6 +236,7 @@ const char *vjp_definition(writer *w) {
         const decl *const p = f->parameters.at[i];
         if (!root_holds(w, p)) make(w, p, &body);
     }
+    put_apart(w, &body);
     for (size_t i = 0; i < f->parameters.n; i++) {
         const decl *const p = f->parameters.at[i];
         if (!root_holds(w, p)) continue;

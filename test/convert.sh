@@ -101,6 +101,64 @@ $CC -Wall -Wextra -Werror -Iinclude -o "$dir/doc/a.out" "$dir/doc/dual.c" "$dir/
 $CC -Iinclude $CFLAGS -c -o "$dir/doc/spring_wg.o" "$dir/doc/spring_wg.c"
 if $CC -DWG_DUAL_WIDTH=2 -Iinclude -o "$dir/doc/a.out" "$dir/doc/dual.c" "$dir/doc/spring_wg.o" "$B/libwengert.a" $LDFLAGS $CFLAGS $MATH_LIBS -ldl -lm 2>/dev/null; then complain 'duals of two widths are linked'; fi
 
+# Pointers that lead elsewhere than is known when it is converted: a status.
+answers 'a pointer to functions' 0 '' -- test/convert/callback_parameter.c --to adjoint $(said test/convert/callback_parameter.c options) -o "$dir/euler_b.c"
+cat >"$dir/inside.c" <<'C'
+struct work {
+    int n;
+    double *at;
+    double more[2];
+};
+double f(struct work *w) {
+    w->more[0] = w->at[0] * w->at[0];
+    return w->more[0] + w->at[1];
+}
+C
+for to in tape adjoint; do
+    answers "pointers into a structure, $to" 0 '' -- "$dir/inside.c" --to $to --function f --with-respect-to 'w->at[0:2]' --of return -o "$dir/inside_$to.c"
+done
+cat >"$dir/elsewhere.c" <<'C'
+#include <wengert.h>
+C
+cat "$dir/euler_b.h" >>"$dir/elsewhere.c"
+cat >>"$dir/elsewhere.c" <<'C'
+static void other(double t, double y[], double to[]) { to[0] = t * y[0]; }
+void decay(double t, double y[], double to[]);
+int main(void) {
+    double y0 = 0.5, y, w = 1, g;
+    euler_wg_arguments a = {.f = decay, .n = 2, .h = 0.5, .y = &y0};
+    if (euler_wg_vjp(1, &y0, 1, &y, &w, &g, &a) != WG_OK) return 1;
+    a.f = other;
+    return euler_wg_vjp(1, &y0, 1, &y, &w, &g, &a) != WG_EARG;
+}
+C
+$CC -Wall -Wextra -Iinclude -o "$dir/elsewhere" "$dir/elsewhere.c" "$dir/euler_b.c" "$B/libwengert.a" $LDFLAGS $CFLAGS $MATH_LIBS -ldl -lm && "$dir/elsewhere" ||
+    complain 'a pointer to another function has no status'
+cat >"$dir/use_inside.c" <<'C'
+int main(void) {
+    struct work s = {.n = 2, .more = {3, 4}}, t = s;
+    double x[2] = {3, 4}, y, w = 1, g[2];
+    s.at = s.more, t.at = x;
+    f_wg_arguments a = {.w = &t}, b = {.w = &s};
+#ifdef TAPE
+    wg_tape *const tape = wg_tape_new(NULL);
+    const wg_status good = wg_gradient(tape, f_wg_callback, &a, 2, x, &y, g);
+    const wg_status bad = wg_gradient(tape, f_wg_callback, &b, 2, x, &y, g);
+    (void)w;
+    wg_tape_free(tape);
+#else
+    const wg_status good = f_wg_vjp(2, x, 1, &y, &w, g, &a), bad = f_wg_vjp(2, x, 1, &y, &w, g, &b);
+#endif
+    return good != WG_OK || bad != WG_EARG;
+}
+C
+for to in tape adjoint; do
+    cat "$dir/inside_$to.c" "$dir/use_inside.c" >"$dir/inside_use.c"
+    [ $to = tape ] && taped=-DTAPE || taped=
+    $CC -Wall -Wextra $taped -Iinclude "-I$dir" -o "$dir/inside" "$dir/inside_use.c" "$B/libwengert.a" $LDFLAGS $CFLAGS $MATH_LIBS -ldl -lm && "$dir/inside" ||
+        complain "a pointer into its structure has no status, $to"
+done
+
 # A build by make, with wengert-cc in the place of the compiler: two files, one of which is converted, into
 # a folder of its own, with dependencies.
 mkdir "$dir/bin" "$dir/src"
