@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* options: --to adjoint --function f --with-respect-to x[0:2] --of return
- * says: refused/adjoint_returned.c:9: error: 'row' returns a structure with pointers to variables, which cannot be turned round
+ * says: refused/adjoint_returned.c:12: error: 'row(x, 2)' cannot be turned round: a structure with pointers to variables is copied
  */
 typedef struct view {
     const double *at;
