@@ -63,10 +63,10 @@ static inline wg_real WG_NAME(branches)(wg_tape *t, const wg_real *x) {
 
 /* Variables whose derivatives are given, all at once and one by one. */
 static inline wg_real WG_NAME(given)(wg_tape *t, const wg_real *x) {
-    double partial[KERNEL_INPUTS], v = 0;
+    double partial[KERNEL_INPUTS], next = 2, v = 0;
     wg_terms s = wg_terms_open(t);
     for (size_t i = 0; i < KERNEL_INPUTS; i++) {
-        partial[i] = 2 - (double)i; /* one of them is 0 */
+        partial[i] = next--; /* one of them is 0 */
         v += partial[i] * wg_value(x[i]);
     }
     const wg_real a = wg_let_given(t, v, KERNEL_INPUTS, x, partial);
