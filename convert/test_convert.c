@@ -176,8 +176,8 @@ static void *converted_by(const construct *c, const mode *how) {
     else put_rows(to, function, c->n, "wgt_from", c->m);
     (void)fclose(to);
     print_into(folder, sizeof folder, " %s/", scratch);
-    print_into(options, sizeof options, "-O%d -Wall -Wextra -Werror -Itest/convert%s", !SANITIZED,
-               words(files, sizeof files, c->files, folder, "_wg.c"));
+    print_into(options, sizeof options, "-O%d -Wall -Wextra -Werror -Itest/convert%s",
+               !SANITIZED, words(files, sizeof files, c->files, folder, "_wg.c"));
     build_library(library, options);
     return load_library(library);
 }

@@ -479,8 +479,8 @@ static wg_status sum_of(wg_tape *t, size_t n, const wg_real *x, size_t m, wg_rea
 static void what_matrix_operations_expand_to_is_looked_at(void **state) {
     (void)state;
     const double x[2] = {3, 5};
-    wg_block_op op = {"squares",   WG_OP_EXPANDS, same_shape, squares_value,
-                      squares_vjp, NULL,          squares, NULL,    NULL};
+    wg_block_op op = {"squares", WG_OP_EXPANDS, same_shape, squares_value, squares_vjp,
+                      NULL,      squares,       NULL,       NULL};
     wg_check r = {-77, 0, 0, 0, 0};
     assert_int_equal(wg_check_hessian(coded, sum_of, &op, 2, x, 1, &r), WG_OK);
     assert_true(r.fd_error >= 0);

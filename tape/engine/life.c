@@ -365,8 +365,8 @@ wg_status wg_tape_rewind(wg_tape *t, wg_mark m) {
     }
     if (c->payloads != 0) {
         const int k = (int)(m.payload >> WGI_PAYLOAD_CHUNK);
-        wgi_payload_at(c, k,
-                       c->payload[k].base + (m.payload & (((uint64_t)1 << WGI_PAYLOAD_CHUNK) - 1)));
+        wgi_payload_at(
+            c, k, c->payload[k].base + (m.payload & (((uint64_t)1 << WGI_PAYLOAD_CHUNK) - 1)));
     }
     c->head.last_block = (wgi_block *)(uintptr_t)m.block;
     if (m.record < c->always) c->always = 0;

@@ -189,7 +189,7 @@ typedef struct wgi_core {
     struct wgi_core *guest[WGI_GUESTS], *host;
     uint64_t guest_since[WGI_GUESTS]; /* where the payloads stood when it came */
     int guests;
-    int reaches; /* as a guest: may its steps reach beyond it? */
+    int reaches;     /* as a guest: may its steps reach beyond it? */
     pthread_t owner; /* looked at with WG_CHECKED */
     uint64_t identity, generation;
     uint64_t stamps; /* how many stamps generations and branches have been given so far */

@@ -129,7 +129,8 @@ static int is_short(const char *digits, size_t n, size_t places, double *x) {
 static double read_number(const char *text, const char **end) {
     enum { LONGEST = 64 };
     char digits[LONGEST], token[LONGEST + 32], *stop;
-    if (*text >= '0' && *text <= '9' && !wgi_in_word(text[1]) && text[1] != '.') { /* as most are */
+    if (*text >= '0' && *text <= '9' && !wgi_in_word(text[1]) &&
+        text[1] != '.') { /* as most are */
         *end = text + 1;
         return *text - '0';
     }
