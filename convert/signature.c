@@ -19,6 +19,7 @@ const char *without_const(const char *s) {
 }
 const char *assignable(const type *t, const char *name) {
     const char *const s = declared_as(t, name);
+    while (t->kind == TYPE_ARRAY) t = t->of;
     /* const of a name of a pointer type is the pointer's own */
     if (t->kind != TYPE_POINTER || strchr(s, '*') == NULL) return without_const(s);
     const tokens k = lex(s, strlen(s));
