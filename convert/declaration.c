@@ -322,6 +322,13 @@ const char *write_record(writer *w, const file *f, size_t begin, size_t end) {
 
 const char *write_global(writer *w, const decl *d, const char *with) {
     const file *const f = d->file;
+    const type *const of = leaf_type(d->type);
+    const decl *const defined = of->kind == TYPE_RECORD ? of->record->definition : NULL;
+    if (defined != NULL && !of->record->tagged && defined->file == f &&
+        defined->begin >= d->begin && defined->end <= d->at)
+        error_at(place_in(f, d->at),
+                 "'%s' holds variables and is a structure without a name: give that a tag",
+                 d->name);
     const size_t rest = specifiers_end(f, d->begin, d->end);
     size_t end, at = rest;
     /* of several declarators, the one with this name: behind the last comma outside of braces */
