@@ -193,20 +193,8 @@ static bool types_hold(writer *w, const file *f, const group *g) {
     return false;
 }
 
-/* The types of a group with variables; what is declared by them stands apart. */
-static const char *types_with_variables(writer *w, const file *f, const group *g) {
-    bool variables = false;
-    for (size_t i = 0; i < g->decls.n; i++)
-        variables |= ((decl *)g->decls.at[i])->kind == DECL_VARIABLE;
-    if (!variables) return write_record(w, f, g->begin, g->end);
-    const decl *whole = NULL;
-    for (size_t i = 0; i < w->a->program->records.n; i++) {
-        const decl *const r = ((record *)w->a->program->records.at[i])->definition;
-        if (r != NULL && r->file == f && r->begin >= g->begin && r->end <= g->end &&
-            (whole == NULL || r->begin < whole->begin))
-            whole = r;
-    }
-    return whole != NULL ? format("%s;", write_record(w, f, whole->begin, whole->end)) : "";
+static const char *write_group_types(writer *w, const file *f, const group *g) {
+    return types_hold(w, f, g) ? write_types(w, f, &g->decls, g->begin, g->end) : NULL;
 }
 
 /* A group of a header, where it comes in the whole. */
@@ -284,7 +272,8 @@ static void write_from_headers(writer *w, const file *by, const output *o, list 
         const file *const f = ((placed *)all.at[i])->f;
         const group *const g = ((placed *)all.at[i])->g;
         const decl *const d = g->decls.at[0];
-        if (types_hold(w, f, g)) putf(to, "\n%s\n", types_with_variables(w, f, g));
+        const char *const types = write_group_types(w, f, g);
+        if (types != NULL) putf(to, "\n%s\n", types);
         if (d->kind == DECL_FUNCTION && d->body != NULL && !d->redeclared &&
             has_versions(w, d)) {
             put(to, "\n");
@@ -431,6 +420,11 @@ const char *write_file(writer *w, const file *f, const char *in, const output *o
                "<string.h>\n#include <%s.h>\n",
                w->generic || w->duals != 0 ? "wengert/generic" : "wengert"),
         &body);
+    for (size_t n = (size_t)-1;
+         n != w->typedefs.n;) { /* those that structures need stand first */
+        n = w->typedefs.n;
+        for (size_t i = 0; i < groups.n; i++) (void)write_group_types(w, f, groups.at[i]);
+    }
     put(&body, names_of_duals(w));
     putf(&body, "extern unsigned long %s_run; /* counts recordings */\n", w->a->root->name);
     for (size_t i = 0; i <= groups.n; i++) {
@@ -452,7 +446,8 @@ const char *write_file(writer *w, const file *f, const char *in, const output *o
         if (definition && versions[i].n != 0) declare_for(w, d, o, &declared, &body);
         else if (versions[i].n != 0) declare_called(w, w->a->outside, o, &declared, &body);
         put_once(&body, w, in, write_original(f, g), f->text[g->end] == '\n');
-        if (types_hold(w, f, g)) putf(&body, "\n%s", types_with_variables(w, f, g));
+        const char *const types = write_group_types(w, f, g);
+        if (types != NULL) putf(&body, "\n%s", types);
         if (versions[i].n != 0)
             putf(&body, "%s%s", definition ? "\n\n" : "", text_of(&versions[i]));
         if (definition) note_defined(w, d, &declared);
