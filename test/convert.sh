@@ -193,6 +193,16 @@ for f in f g; do
     done
 done
 
+# Two files over duals of two widths do not compile as one, but the one with more inputs first.
+printf 'double f(double x, double y) { return x * y; }\n' >"$dir/two.c"
+printf 'double g(const double *x) { return x[0] * x[4]; }\n' >"$dir/five.c"
+answers 'two inputs' 0 '' -- "$dir/two.c" --to blocks --function f --with-respect-to x,y --of return -o "$dir/two_wg.c"
+answers 'five inputs' 0 '' -- "$dir/five.c" --to blocks --function g --with-respect-to 'x[0:5]' --of return -o "$dir/five_wg.c"
+cat "$dir/five_wg.c" "$dir/two_wg.c" >"$dir/widths.c"
+$CC -Iinclude "-I$dir" -fsyntax-only "$dir/widths.c" || complain 'five inputs, then two, do not compile as one file'
+cat "$dir/two_wg.c" "$dir/five_wg.c" >"$dir/widths.c"
+if $CC -Iinclude "-I$dir" -fsyntax-only "$dir/widths.c" 2>/dev/null; then complain 'duals of two have the derivatives of five'; fi
+
 # A build by make, with wengert-cc in the place of the compiler: two files, one of which is converted, into
 # a folder of its own, with dependencies.
 mkdir "$dir/bin" "$dir/src"
