@@ -6,7 +6,9 @@
 
 const char *declared_as(const type *t, const char *name) {
     const char *s = t->spelling;
-    if (starts_with(s, "const ") && t->kind != TYPE_POINTER) s += 6;
+    const type *e = t;
+    while (e->kind == TYPE_ARRAY) e = e->of;
+    if (starts_with(s, "const ") && e->kind != TYPE_POINTER) s += 6;
     const char *const star = strstr(s, "(*");
     if (star != NULL) {
         const char *at = star + 2; /* behind (*const */

@@ -380,6 +380,16 @@ const char *callback_definition(writer *w, const char *in) {
              ? "    if (%s) {\n        wgc_status = WG_ESHAPE;\n        goto wgc_done;\n    }\n"
              : "    if (%s) return WG_ESHAPE;\n",
          fit);
+    /* comparisons in regions are no guards: a tape that keeps its code refuses, whichever way is taken */
+    size_t given = 0;
+    for (size_t i = 0; i < w->a->program->files.n; i++)
+        given += ((const file *)w->a->program->files.at[i])->given;
+    if (w->blocks && w->duals == 0 && (w->names != 0 || given > 1))
+        putf(
+            &body,
+            "    const double wgc_none = 0;\n    while (wgc_in < wgc_n && wgc_x[wgc_in].at.slot == 0) wgc_in++;\n"
+            "    if (wgc_in < wgc_n) (void)wg_let_given(%s, 0, 1, &wgc_x[wgc_in], &wgc_none);\n    wgc_in = 0;\n",
+            w->tape);
     for (size_t i = 0; i < w->a->inputs.n;)
         i += move(w, &w->a->inputs, i, "%s = wgc_x[wgc_in++];", &body);
     const bool returns = v->result != NULL && holds_variables(v->result);

@@ -294,7 +294,7 @@ static void write_fields(writer *w, const file *f, const record *r, parts *to) {
 }
 
 /* A declaration of types [begin, end): those that hold variables, by other names. */
-const char *write_record(writer *w, const file *f, size_t begin, size_t end) {
+static const char *write_record(writer *w, const file *f, size_t begin, size_t end) {
     parts p = {NULL, 0, 0};
     const list *const records = &w->a->program->records, *const typedefs =
                                                              &w->a->program->typedefs;
@@ -320,8 +320,30 @@ const char *write_record(writer *w, const file *f, size_t begin, size_t end) {
     return replaced(f, begin, end, p.n, p.at);
 }
 
+const char *write_types(writer *w, const file *f, const list *decls, size_t begin, size_t end) {
+    bool variables = false;
+    for (size_t i = 0; i < decls->n; i++)
+        variables |= ((decl *)decls->at[i])->kind == DECL_VARIABLE;
+    if (!variables) return write_record(w, f, begin, end);
+    const decl *whole = NULL;
+    for (size_t i = 0; i < w->a->program->records.n; i++) {
+        const decl *const r = ((record *)w->a->program->records.at[i])->definition;
+        if (r != NULL && r->file == f && r->begin >= begin && r->end <= end &&
+            (whole == NULL || r->begin < whole->begin))
+            whole = r;
+    }
+    return whole != NULL ? format("%s;", write_record(w, f, whole->begin, whole->end)) : "";
+}
+
 const char *write_global(writer *w, const decl *d, const char *with) {
     const file *const f = d->file;
+    const type *const of = leaf_type(d->type);
+    const decl *const defined = of->kind == TYPE_RECORD ? of->record->definition : NULL;
+    if (defined != NULL && !of->record->tagged && defined->file == f &&
+        defined->begin >= d->begin && defined->end <= d->at)
+        error_at(place_in(f, d->at),
+                 "'%s' holds variables and is a structure without a name: give that a tag",
+                 d->name);
     const size_t rest = specifiers_end(f, d->begin, d->end);
     size_t end, at = rest;
     /* of several declarators, the one with this name: behind the last comma outside of braces */

@@ -148,6 +148,12 @@ static bool is_address(const node *n) {
     return n->type != NULL && (n->type->kind == TYPE_POINTER || n->type->kind == TYPE_ARRAY);
 }
 
+static bool is_of_function(const node *n) {
+    const type *t = n->type;
+    if (t != NULL && t->kind == TYPE_POINTER) t = t->of;
+    return t != NULL && t->kind == TYPE_FUNCTION;
+}
+
 static cell *binary(analysis *a, version *v, const node *n) {
     cell *const x = evaluate(a, v, n->child[0]), *const y = evaluate(a, v, n->child[1]);
     if (same(n->op, ",")) return y;
@@ -161,7 +167,8 @@ static cell *binary(analysis *a, version *v, const node *n) {
     } else if (n->type != NULL && n->type->kind == TYPE_POINTER) {
         const node *const p = is_address(n->child[0]) ? n->child[0] : n->child[1];
         join(a, target(a, out), pointee(a, v, p));
-    }
+    } else if (is_of_function(n->child[0]) && is_of_function(n->child[1]))
+        join(a, pointee(a, v, n->child[0]), pointee(a, v, n->child[1])); /* of one form */
     return out;
 }
 

@@ -47,6 +47,10 @@ const char *forward_callback(const writer *w) {
     text to = {NULL, 0, 0};
     putf(
         &to,
+        "\n_Static_assert(sizeof(wg_dual) > %s * sizeof(double), \"another file has set the width of duals: compile this one by itself\");\n",
+        n);
+    putf(
+        &to,
         "\nwg_status %s_callback(wg_tape *tape, size_t wgc_n, const wg_real *wgc_x,\n    size_t wgc_m, wg_real *wgc_y, void *wgc_data) {\n"
         "    wg_dual wgc_in[%s], ",
         name, n);

@@ -281,6 +281,19 @@ static bool may_lend(const layout *l) {
     return true;
 }
 
+/* Is it memory of pointers, in the frame or elsewhere, which the way back takes them from? */
+static bool holds_pointers(const variable *x) {
+    const bool stored = x->framed || (x->d != NULL && x->d->is_static);
+    size_t depth = 0;
+    const type *t = x->type;
+    for (; t->kind == TYPE_ARRAY || t->kind == TYPE_POINTER; t = t->of) {
+        if (t->kind == TYPE_POINTER && (depth != 0 || stored) && t->of->kind != TYPE_FUNCTION)
+            return true;
+        depth++;
+    }
+    return false;
+}
+
 /* Variables that have addresses. */
 static void lay_framed(const routine *r, extent *frame) {
     for (size_t i = 0; i < r->variables.n; i++) {
@@ -292,8 +305,9 @@ static void lay_framed(const routine *r, extent *frame) {
         for (int shadow = 0; shadow <= (x->holds && (r->shadows || sized)); shadow++) {
             const char *const s = shadow ? format("%s_b", name) : name;
             putf(&frame->fields, "    %s;\n",
-                 without_const(sized ? declared_as(t->of, format("*%s", s))
-                                     : declared_as(t, s)));
+                 sized    ? without_const(declared_as(t->of, format("*%s", s)))
+                 : shadow ? shadow_type(t, s)
+                          : assignable(t, s));
         }
         frame->n++;
     }
@@ -316,6 +330,8 @@ static void lay_out(routine *r, list *order) {
     r->frame.type = format("struct %s_frame", r->v->name);
     const bool lends = may_lend(&l);
     lay_framed(r, &r->frame);
+    for (size_t i = 0; i < r->variables.n; i++)
+        r->keeps_pointers |= holds_pointers(r->variables.at[i]);
     const shelf whole = {r, &r->frame, "", "", 1, "wgc_f->"};
     for (size_t i = 0; i < r->stretches.n; i++) {
         stretch *const s = r->stretches.at[i];
@@ -338,6 +354,29 @@ static void lay_out(routine *r, list *order) {
     push(order, r);
 }
 
+/* Does one that is called with pointers keep them? */
+static bool lends_pointers(const routine *r, const list *steps) {
+    for (size_t i = 0; i < steps->n; i++) {
+        const step *const s = steps->at[i];
+        bool pointers = false;
+        for (size_t k = 0; k < s->args.n; k++)
+            pointers |= is_kind(((argument *)s->args.at[k])->type, TYPE_POINTER);
+        if ((s->kind == STEP_CALL && pointers && routine_of(r, s->callee)->keeps_pointers) ||
+            lends_pointers(r, &s->body) || lends_pointers(r, &s->other))
+            return true;
+    }
+    return false;
+}
+
 void lay_out_all(const list *routines, list *order) {
     for (size_t i = 0; i < routines->n; i++) lay_out(routines->at[i], order);
+    for (bool more = true; more;) {
+        more = false;
+        for (size_t i = 0; i < routines->n; i++) {
+            routine *const r = routines->at[i];
+            for (size_t k = 0; !r->keeps_pointers && k < r->stretches.n; k++)
+                more |= r->keeps_pointers =
+                    lends_pointers(r, &((stretch *)r->stretches.at[k])->steps);
+        }
+    }
 }

@@ -2,6 +2,7 @@
 /* number.c - expressions whose values are numbers, or no numbers at all: comparisons, choices, casts, sizes. */
 #include <string.h>
 #include "convert/expression.h"
+#include "convert/specifiers.h"
 #include "convert/region.h"
 
 static const char *value_of(const char *s) { return format("wg_value(%s)", s); }
@@ -126,14 +127,19 @@ static const char *write_sizeof(writer *w, const node *n) {
 
 const char *write_compound(writer *w, const node *n) {
     const node *const l = n->children != 0 ? n->child[n->children - 1] : NULL;
-    if (l == NULL || !expression_holds(w, n)) return with_children(w, n);
     const file *const f = n->file;
-    return replaced(
-        f, n->begin, n->end, 2,
-        (part[]){
-            {f->tokens.at[token_from(&f->tokens, n->begin)].end, n->type_end, type_name(w, n)},
-            {l->begin, l->end,
-             write_initialiser(w, l, n->type, w->v->of_node[n->number], false)}});
+    const size_t next = token_from(&f->tokens, n->end);
+    const char *s;
+    if (l == NULL || !expression_holds(w, n)) s = with_children(w, n);
+    else
+        s = replaced(
+            f, n->begin, n->end, 2,
+            (part[]){{f->tokens.at[token_from(&f->tokens, n->begin)].end, n->type_end,
+                      type_name(w, n)},
+                     {l->begin, l->end,
+                      write_initialiser(w, l, n->type, w->v->of_node[n->number], false)}});
+    /* its commas are none of a macro's */
+    return sign_is(f, next, '[') || sign_is(f, next, '.') ? format("(%s)", s) : s;
 }
 
 static const char *write_assignment_number(writer *w, const node *n) {

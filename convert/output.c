@@ -193,6 +193,10 @@ static bool types_hold(writer *w, const file *f, const group *g) {
     return false;
 }
 
+static const char *write_group_types(writer *w, const file *f, const group *g) {
+    return types_hold(w, f, g) ? write_types(w, f, &g->decls, g->begin, g->end) : NULL;
+}
+
 /* A group of a header, where it comes in the whole. */
 typedef struct placed {
     const file *f;
@@ -268,7 +272,8 @@ static void write_from_headers(writer *w, const file *by, const output *o, list 
         const file *const f = ((placed *)all.at[i])->f;
         const group *const g = ((placed *)all.at[i])->g;
         const decl *const d = g->decls.at[0];
-        if (types_hold(w, f, g)) putf(to, "\n%s\n", write_record(w, f, g->begin, g->end));
+        const char *const types = write_group_types(w, f, g);
+        if (types != NULL) putf(to, "\n%s\n", types);
         if (d->kind == DECL_FUNCTION && d->body != NULL && !d->redeclared &&
             has_versions(w, d)) {
             put(to, "\n");
@@ -415,6 +420,11 @@ const char *write_file(writer *w, const file *f, const char *in, const output *o
                "<string.h>\n#include <%s.h>\n",
                w->generic || w->duals != 0 ? "wengert/generic" : "wengert"),
         &body);
+    for (size_t n = (size_t)-1;
+         n != w->typedefs.n;) { /* those that structures need stand first */
+        n = w->typedefs.n;
+        for (size_t i = 0; i < groups.n; i++) (void)write_group_types(w, f, groups.at[i]);
+    }
     put(&body, names_of_duals(w));
     putf(&body, "extern unsigned long %s_run; /* counts recordings */\n", w->a->root->name);
     for (size_t i = 0; i <= groups.n; i++) {
@@ -436,7 +446,8 @@ const char *write_file(writer *w, const file *f, const char *in, const output *o
         if (definition && versions[i].n != 0) declare_for(w, d, o, &declared, &body);
         else if (versions[i].n != 0) declare_called(w, w->a->outside, o, &declared, &body);
         put_once(&body, w, in, write_original(f, g), f->text[g->end] == '\n');
-        if (types_hold(w, f, g)) putf(&body, "\n%s", write_record(w, f, g->begin, g->end));
+        const char *const types = write_group_types(w, f, g);
+        if (types != NULL) putf(&body, "\n%s", types);
         if (versions[i].n != 0)
             putf(&body, "%s%s", definition ? "\n\n" : "", text_of(&versions[i]));
         if (definition) note_defined(w, d, &declared);

@@ -112,9 +112,19 @@ static bool add_selection(analysis *a, const decl *f, const char *s, list *to) {
                  at != NULL ? at->spelling : "nothing");
         return false;
     }
-    for (size_t i = 0; i < c->brackets && (at->kind == TYPE_ARRAY || at->kind == TYPE_POINTER);
+    size_t brackets = 0; /* behind the last name */
+    for (const char *p = c->path; *p; p++)
+        brackets = *p == '.' || *p == '>' ? 0 : brackets + (*p == '[');
+    if (star && c->brackets > 1) brackets++;
+    for (size_t i = 0; i < brackets && (at->kind == TYPE_ARRAY || at->kind == TYPE_POINTER);
          i++)
         at = at->of;
+    const bool flat = at->kind == TYPE_ARRAY && c->ranges == 1 && brackets != 0;
+    if (c->ranges != 0 && at->kind != TYPE_REAL && !flat) {
+        error_at(where, "'%s' is %s for each element: name its numbers, as in [0:3]", c->text,
+                 at->spelling);
+        return false;
+    }
     c->type = at;
     push(to, c);
     return true;

@@ -19,6 +19,7 @@ const char *without_const(const char *s) {
 }
 const char *assignable(const type *t, const char *name) {
     const char *const s = declared_as(t, name);
+    while (t->kind == TYPE_ARRAY) t = t->of;
     /* const of a name of a pointer type is the pointer's own */
     if (t->kind != TYPE_POINTER || strchr(s, '*') == NULL) return without_const(s);
     const tokens k = lex(s, strlen(s));
@@ -95,8 +96,7 @@ const char *signature(const routine *r, bool back) {
     const decl *const f = r->v->function;
     const type *const result = f->type->of;
     text to = {NULL, 0, 0};
-    const char *const name = format("%s_%s(", r->v->name, back ? "backward" : "forward");
-    put(&to, back ? format("void %s", name) : declared_as(result, name));
+    putf(&to, "%s_%s(", r->v->name, back ? "backward" : "forward");
     for (size_t i = 0; i < f->parameters.n; i++) {
         const decl *const p = f->parameters.at[i];
         const char *const s = assignable(p->type, p->name);
@@ -118,9 +118,11 @@ const char *signature(const routine *r, bool back) {
     else if (r->frame.n != 0)
         putf(&to, r->keeps_pointers ? "%s *wgc_f, " : "%s *restrict wgc_f, ", r->frame.type);
     const bool none = to.s[to.n - 1] == '(';
-    return format("%s%s%s)",
+    const char *const s =
+        format("%s%s)", none ? text_of(&to) : copy_text(to.s, to.n - 2), none ? "void" : "");
+    return format("%s%s",
                   r->shared  ? ""
                   : r->lends ? "static inline "
                              : "static ",
-                  none ? text_of(&to) : copy_text(to.s, to.n - 2), none ? "void" : "");
+                  back ? format("void %s", s) : declared_as(result, s));
 }

@@ -129,14 +129,18 @@ size_t scan_specifiers(writer *w, const file *f, size_t begin, size_t end, parts
         } else if (is_qualifier(s)) {
         } else if (IN(s, "struct", "union", "enum")) {
             size_t k = next_token(f, i);
+            bool holds = false;
             if (f->tokens.at[k].kind == TOKEN_WORD) {
                 const char *const tag = word_at(f, k);
-                if (!same(s, "enum") && tag_holds(w, tag))
+                holds = !same(s, "enum") && tag_holds(w, tag);
+                if (holds)
                     add_part(to, f->tokens.at[k].begin, f->tokens.at[k].end,
                              format("%s_wg", tag));
                 i = k;
                 k = next_token(f, i);
             }
+            if (holds && sign_is(f, k, '{')) /* its fields stand where it is defined */
+                add_part(to, f->tokens.at[i].end, f->tokens.at[after_group(f, k) - 1].end, "");
             if (sign_is(f, k, '{')) i = after_group(f, k) - 1;
             typed = true;
         } else if (is_builtin(s)) {

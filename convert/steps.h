@@ -151,7 +151,7 @@ typedef struct routine {
     extent frame;
     bool laid_out, is_being_laid_out;
     bool
-        keeps_pointers; /* which the way back takes from there: nothing is computed of parameters only */
+        keeps_pointers; /* it, or one that it calls; the way back takes them from there: nothing is computed of parameters only */
     bool lends;         /* the caller has its frame: it takes nothing of the stack */
     bool shadows;       /* the way there takes shadows, too */
     cell_flags outside; /* what others than the function reach, too */

@@ -57,7 +57,8 @@ size_t specifiers_end(const file *f, size_t begin, size_t end);
 const char *write_declaration(writer *w, const node *n);
 const char *write_signature(writer *w, const version *v, bool as_prototype);
 const char *write_function(writer *w, version *v);
-const char *write_record(writer *w, const file *f, size_t begin, size_t end);
+/* The types of a group with variables; what is declared by them stands apart. */
+const char *write_types(writer *w, const file *f, const list *decls, size_t begin, size_t end);
 const char *write_global(writer *w, const decl *d, const char *begin_with);
 
 #endif

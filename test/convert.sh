@@ -159,6 +159,50 @@ for to in tape adjoint; do
         complain "a pointer into its structure has no status, $to"
 done
 
+# Which way a region went is nothing that a function of other points knows: a tape that keeps its code refuses, also where
+# the region gives numbers, or one of its inputs.
+cat >"$dir/ways.c" <<'C'
+double f(double x, double y) {
+    if (x > y) return 3;
+    return 4;
+}
+double g(double x, double y) {
+    double larger = y;
+    if (x > y) larger = x;
+    return larger;
+}
+C
+cat >"$dir/use_ways.c" <<'C'
+int main(void) {
+    const double x[2] = {0.5, 3};
+    double y, d[2];
+    F_wg_arguments a = {.x = 0};
+    wg_tape *const t = wg_tape_new(&(wg_options){.flags = WG_KEEP_CODE}), *const u = wg_tape_new(NULL);
+    const wg_status kept = wg_gradient(t, F_wg_callback, &a, 2, x, &y, d);
+    const wg_status plain = wg_gradient(u, F_wg_callback, &a, 2, x, &y, d);
+    wg_tape_free(t), wg_tape_free(u);
+    return kept != WG_EMODE || plain != WG_OK;
+}
+C
+for f in f g; do
+    for few in 0 8; do
+        answers "ways of a region, $f" 0 '' -- "$dir/ways.c" --to blocks --directions $few --function $f --with-respect-to x,y --of return -o "$dir/ways_wg.c"
+        sed "s/F_wg/${f}_wg/g" "$dir/use_ways.c" | cat "$dir/ways_wg.c" - >"$dir/ways_use.c"
+        $CC -Wall -Wextra -Iinclude "-I$dir" -o "$dir/ways" "$dir/ways_use.c" "$B/libwengert.a" $LDFLAGS $CFLAGS $MATH_LIBS -ldl -lm && "$dir/ways" ||
+            complain "a tape that keeps its code takes what a region of $f gives, --directions $few"
+    done
+done
+
+# Two files over duals of two widths do not compile as one, but the one with more inputs first.
+printf 'double f(double x, double y) { return x * y; }\n' >"$dir/two.c"
+printf 'double g(const double *x) { return x[0] * x[4]; }\n' >"$dir/five.c"
+answers 'two inputs' 0 '' -- "$dir/two.c" --to blocks --function f --with-respect-to x,y --of return -o "$dir/two_wg.c"
+answers 'five inputs' 0 '' -- "$dir/five.c" --to blocks --function g --with-respect-to 'x[0:5]' --of return -o "$dir/five_wg.c"
+cat "$dir/five_wg.c" "$dir/two_wg.c" >"$dir/widths.c"
+$CC -Iinclude "-I$dir" -fsyntax-only "$dir/widths.c" || complain 'five inputs, then two, do not compile as one file'
+cat "$dir/two_wg.c" "$dir/five_wg.c" >"$dir/widths.c"
+if $CC -Iinclude "-I$dir" -fsyntax-only "$dir/widths.c" 2>/dev/null; then complain 'duals of two have the derivatives of five'; fi
+
 # A build by make, with wengert-cc in the place of the compiler: two files, one of which is converted, into
 # a folder of its own, with dependencies.
 mkdir "$dir/bin" "$dir/src"

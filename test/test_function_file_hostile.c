@@ -294,6 +294,37 @@ static void empty_arguments_have_no_unbounded_sizes(void **state) {
     wg_function_free(f);
 }
 
+static wg_status projector(wg_tape *t, size_t n, const wg_real *x, size_t m, wg_real *y,
+                           void *data) {
+    (void)m, (void)data;
+    const wg_mat v = wg_null_space(t, wg_mat_gather(t, 1, n, x), -1);
+    y[0] = wg_mat_sum(t, wg_gemm(t, 'N', 'T', 1, v, v, 0, v));
+    return wg_tape_status(t);
+}
+
+/* Of a null space the columns stand in no operand: there are no more than the matrix has. */
+static void a_null_space_is_no_larger_than_its_matrix(void **state) {
+    (void)state;
+    enum { N = 3 };
+    const wg_argument in = {"x", N, 1, 0}, out = {"y", 1, 1, 0};
+    const double x[N] = {1, 2, 3};
+    static const char name[] = "wg_null_space";
+    wg_function *f;
+    size_t n, at = 0;
+    assert_int_equal(wg_function_record(tape, projector, NULL, 1, &in, x, 1, &out, &f), WG_OK);
+    uint8_t *const bytes = bytes_of(f, &n);
+    while (memcmp(bytes + at, name, sizeof name - 1) != 0) at++;
+    uint8_t *const columns = bytes + at + sizeof name - 1 + 8;
+    assert_int_equal(columns[0], N - 1);
+    for (uint64_t k = N + 1; k < UINT32_MAX / 8; k = k * 5) {
+        put(columns, 4, k);
+        seal(bytes, n);
+        assert_refused(bytes, n, WG_EARG, "wg_null_space of sizes 1, 3 and ");
+    }
+    free(bytes);
+    wg_function_free(f);
+}
+
 /* Inputs x0, x1, ... of one entry that nothing uses, no outputs, names of `width` letters in a
  * scattered order. */
 static uint8_t *of_many_inputs(size_t count, size_t width, size_t *n) {
@@ -383,6 +414,7 @@ int main(void) {
         TEST(sums_are_not_used_at_the_points),
         TEST(a_node_has_one_sum),
         TEST(empty_arguments_have_no_unbounded_sizes),
+        TEST(a_null_space_is_no_larger_than_its_matrix),
         TEST(very_many_names_are_looked_through_in_short_time),
         TEST(very_many_operands_are_ordered_in_short_time),
     };

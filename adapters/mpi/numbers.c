@@ -155,14 +155,15 @@ int wgi_mpi_is_done(wg_mpi *m, const wgi_message *a) {
     return m->checked && wgi_mpi_listen(m) != WG_OK;
 }
 
+/* What seems to be waited for in vain may have gone between the test and the look. */
 static wg_status wait_listening(wg_mpi *m, wgi_message *a, int *error) {
-    for (int is = 0;;) {
+    for (int is = 0, vain = 0;;) {
         *error = MPI_Test(&a->request, &is, &a->got);
         if (is || *error != MPI_SUCCESS) return WG_OK;
+        if (vain) return wgi_mpi_vain(m, a->receives ? a->source : a->dest);
         const wg_status s = wgi_mpi_listen(m);
         if (s != WG_OK) return s; /* it stays under way: wg_mpi_clear */
-        if (wgi_mpi_is_vain(m, a->source, a->dest))
-            return wgi_mpi_vain(m, a->receives ? a->source : a->dest);
+        vain = wgi_mpi_is_vain(m, a->source, a->dest);
     }
 }
 

@@ -271,6 +271,8 @@ static wg_status det_value(wg_block *b) {
     if (!normal) {
         const scaled all = det_scaled(b);
         d = ldexp(all.m, all.e);
+        /* beside a column of zeros nothing has met it */
+        if (d == 0 && wgi_factor_is_nan(b, 0, p->kind == WG_CHOLESKY)) d = NAN;
     }
     b->out[0].value[0] = d;
     return WG_OK;

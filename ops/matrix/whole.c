@@ -104,13 +104,6 @@ int wgi_whole_sizes(const wgi_whole *w, const wg_block *b, wgi_whole_op *op) {
     return 1;
 }
 
-int wgi_whole_fits(const wgi_whole_op *op) {
-    const char letters[] = "mnk";
-    for (int i = 0; i < 3; i++)
-        if ((op->size[i] != 0) != has(op->row, letters[i])) return 0;
-    return 1;
-}
-
 size_t wgi_whole_operands(const wgi_whole_op *op) {
     return plus(elements(op, op->row->operands), op->row->numbers);
 }
@@ -153,6 +146,16 @@ static wg_status room_of(const wgi_whole_op *op, wg_block *b) {
     const wg_status s = op->row->op->shape(b);
     b->saved_bytes = (b->saved_bytes + 63) / 64 * 64;
     return s;
+}
+
+int wgi_whole_fits(const wgi_whole_op *op) {
+    const char letters[] = "mnk";
+    wg_block_arg arg[WGI_WHOLE_ARGS];
+    wg_block b;
+    for (int i = 0; i < 3; i++)
+        if ((op->size[i] != 0) != has(op->row, letters[i])) return 0;
+    wgi_whole_call(op, NULL, NULL, arg, &b);
+    return room_of(op, &b) == WG_OK;
 }
 
 size_t wgi_whole_work(const wgi_whole_op *op) {

@@ -43,7 +43,7 @@ typedef struct wgi_whole_op {
 /* The sizes of a call of the operation; 0: its operands have other shapes than the row has. A k that
  * only results have is the columns of the first. */
 int wgi_whole_sizes(const wgi_whole *w, const wg_block *b, wgi_whole_op *op);
-/* Are those sizes there that it has, and no others? */
+/* Are those sizes there that it has, and no others, and does it take them? */
 int wgi_whole_fits(const wgi_whole_op *op);
 /* Elements, numbers among the operands; as many as there can be where they overflow. */
 size_t wgi_whole_operands(const wgi_whole_op *op);
