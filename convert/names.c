@@ -222,6 +222,23 @@ const char *print_shadow(const routine *r, const node *n) {
     }
 }
 
+static bool leads_to_const(const type *t) {
+    return t != NULL && t->kind == TYPE_POINTER && t->of->constant;
+}
+/* Is it computed of a field that leads to const numbers? The shadow of a structure has its fields' types. */
+static bool is_of_const_field(const routine *r, const node *n) {
+    if (n == NULL || r->instead[n->number] != NULL) return false;
+    if (n->kind == NODE_MEMBER && leads_to_const(n->type)) return true;
+    for (size_t i = 0; i < n->children; i++)
+        if (is_of_const_field(r, n->child[i])) return true;
+    return false;
+}
+const char *shadow_pointer(const routine *r, const node *n) {
+    const char *const s = print_shadow(r, n);
+    return leads_to_const(n->type) && is_of_const_field(r, n) ? format("wgc_pointer(%s)", s)
+                                                              : s;
+}
+
 const char *print_target(const routine *r, const target *t) {
     return t->name != NULL ? t->name : print(r, t->n);
 }

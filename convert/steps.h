@@ -172,6 +172,8 @@ cell *cell_at(const routine *r, const node *n);
 const char *print(const routine *r, const node *n);          /* as C, with names for results */
 const char *print_shadow(const routine *r, const node *n);   /* of a place or pointer */
 const char *shadow_name(const routine *r, const char *name); /* of a variable, by its name */
+const char *shadow_pointer(const routine *r,
+                           const node *n); /* as a value of a pointer to numbers */
 const char *print_target(const routine *r, const target *t);
 const char *shadow_target(const routine *r, const target *t);
 

@@ -115,7 +115,8 @@ static const char *call_arguments(const emitter *m, const step *s, const char *r
     for (size_t i = 0; i < s->args.n && (m->back || to_call->shadows); i++) {
         const argument *const g = s->args.at[i];
         if (!g->holds) continue;
-        const char *const b = g->name != NULL ? shadow_name(r, g->name) : print_shadow(r, g->n);
+        const char *const b =
+            g->name != NULL ? shadow_name(r, g->name) : shadow_pointer(r, g->n);
         const bool value = is_kind(g->type, TYPE_REAL) || is_kind(g->type, TYPE_RECORD);
         if (!value) putf(&to, "%s, ", b);
         else if (m->back) putf(&to, "&%s, ", b);
@@ -162,7 +163,7 @@ static void forward_assign(emitter *m, const step *s, const char *indent) {
         if (b != NULL)
             putf(to, "%s%s = %s;\n", indent, b,
                  s->text != NULL ? format("%s%s", b, s->text + strlen(x))
-                                 : print_shadow(r, s->e));
+                                 : shadow_pointer(r, s->e));
     }
     for (size_t i = 0; i < s->results.n; i++)
         r->instead[((kept_call *)s->results.at[i])->call->number] = NULL;
