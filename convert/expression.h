@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What expression.c, number.c and operand.c use of each other, beside writer.h. */
+/* What expression.c, passive.c and operand.c use of each other, beside writer.h. */
 #ifndef CONVERT_EXPRESSION_H
 #define CONVERT_EXPRESSION_H
 

@@ -23,7 +23,7 @@ typedef struct cursors {
     size_t n, room;
 } cursors;
 
-/* declared.c */
+/* read_declarations.c */
 const char *taken(CXString s); /* a copy; libclang's is disposed of */
 const char *key_of(CXFile f);
 file *file_of(reader *r, CXFile f, CXSourceLocation at);
@@ -34,7 +34,7 @@ const type *decayed(const type *t); /* of a parameter */
 decl *decl_of(reader *r, CXCursor c);
 void set_place(reader *r, decl *d, CXCursor c);
 
-/* nodes.c */
+/* read_nodes.c */
 cursors children(CXCursor c);
 node *build(reader *r, CXCursor c, bool by_macro); /* NULL: it stands in no file */
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* nodes.c - from libclang's cursors to expressions and statements. Macros of the preprocessor that are
+/* read_nodes.c - from libclang's cursors to expressions and statements. Macros of the preprocessor that are
  * left in the text are leaves of the tree (NODE_OPAQUE), whose inner nodes are marked `by_macro`. */
 #include <string.h>
 #include "convert/reader.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* number.c - expressions whose values are numbers, or no numbers at all: comparisons, choices, casts, sizes. */
+/* passive.c - expressions whose values are numbers, or no numbers at all: comparisons, choices, casts, sizes. */
 #include <string.h>
 #include "convert/expression.h"
 #include "convert/specifiers.h"

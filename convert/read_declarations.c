@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* declared.c - from libclang's cursors to files, places, types and declarations. */
+/* read_declarations.c - from libclang's cursors to files, places, types and declarations. */
 #include <string.h>
 #include "convert/reader.h"
 
