@@ -11,6 +11,7 @@
 #include "ops/scalar/array.h"
 #include "ops/scalar/elementwise.h"
 
+#include <float.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -238,6 +239,14 @@ static void count_ties(wgi_graph *g, uint32_t node) {
     g->shares.ties = ties;
 }
 
+/* The norm that operands are divided by: NaN, where it has overflowed or lost its digits. */
+static uint32_t whole_norm(wgi_graph *g, uint32_t node) {
+    const uint32_t none = wgi_graph_number(g, NAN);
+    const uint32_t not_small =
+        WGI_GRAPH4(g, select_lt, node, wgi_graph_number(g, DBL_MIN), none, node);
+    return WGI_GRAPH4(g, select_lt, wgi_graph_number(g, DBL_MAX), node, none, not_small);
+}
+
 /* norm2: x/v, and 0 at 0. logsumexp: softmax. maximum and minimum: 1, or even shares for
  * operands that tie. lookup: 1 for the element that is chosen. */
 uint32_t wgi_array_partial(wgi_graph *g, uint32_t node, size_t k) {
@@ -245,7 +254,8 @@ uint32_t wgi_array_partial(wgi_graph *g, uint32_t node, size_t k) {
     const uint32_t x = g->operand[n.first + k];
     const uint32_t zero = wgi_graph_number(g, 0), one = wgi_graph_number(g, 1);
     if (n.array == WGI_ARRAY_norm2)
-        return WGI_GRAPH4(g, select_eq, node, zero, zero, WGI_GRAPH2(g, div, x, node));
+        return WGI_GRAPH4(g, select_eq, node, zero, zero,
+                          WGI_GRAPH2(g, div, x, whole_norm(g, node)));
     if (n.array == WGI_ARRAY_logsumexp) return softmax(g, node, (uint32_t)k);
     if (n.array == WGI_ARRAY_lookup) {
         const uint32_t index = g->operand[n.first + n.count - 1];
