@@ -26,10 +26,10 @@ struct wg_tape {
     wgi_record *top;    /* the next record */
     wgi_record *limit;  /* the fast path ends where top >= limit */
     uint32_t slots;     /* the next slot */
-    /* is a statement of constants alone a constant, without more ado? Not on a tape in failure, or
-     * one that looks at every statement. It also keeps `stamp` out of the word of `slots`, for
+    /* 0: a statement of constants alone is a constant, without more ado. Not 0 on a tape in failure,
+     * and on one that looks at every statement. It also keeps `stamp` out of the word of `slots`, for
      * store forwarding */
-    uint32_t numbers;
+    uint32_t watches;
     uint32_t stamp;     /* of handles of this tape and generation; never 0 */
     struct wgi_block *last_block;
     char *payload_top, *payload_end; /* room for values of matrices; a multiple of 32 bytes */
