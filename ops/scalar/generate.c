@@ -435,8 +435,7 @@ static void write_unordered(int n) {
 }
 
 /* wgi_ready_<n>: is there room, are the operands variables of this tape, and where products were formed, is
- * none a NaN, which by the zero rule may have to be 0? Operand 0 by itself and first: where it is a constant, all of
- * them may be, and then little else is to be done. (Not of more than WORDS operands, as below.) Stamps are compared with those of operands 0 and 1, as
+ * none a NaN, which by the zero rule may have to be 0? Stamps are compared with those of operands 0 and 1, as
  * wgi_append_<n> compares the variables; beyond WORDS operands there are not enough registers to keep that. */
 static void write_ready(int n) {
     printf("WGI_LIST int wgi_ready_%d(const wg_tape *t, const wgi_record *limit, const wgi_s%d *s, int products) {\n", n, n);
@@ -544,15 +543,15 @@ static void write_kept(int n) {
 }
 
 /* wgi_none_<n>: are all operands constants, on a tape where that is all there is to know? Then the result is one,
- * and nothing is recorded. Asked of statements that are not ready. */
+ * and nothing is recorded. Asked first: it is little, and of codes that were retyped many statements are such. */
 static void write_none(int n) {
     printf("WGI_LIST int wgi_none_%d(const wg_tape *t, const wgi_s%d *s) {\n    return (", n, n);
     for (int i = 0; i < n; i++) printf("%ss->h[%d]", i ? " | " : "", i);
     puts(" | t->watches) == 0;\n}");
 }
 
-/* The functions that the fast path leaves to. The list
- * field by field: a structure that is handed on as a whole is in memory on the fast path, too. */
+/* The functions that the fast path leaves to: wgi_some_<n> where the tape is on that path, which leaves constants out,
+ * and wgi_let_<n>. The list field by field: a structure that is handed on as a whole is in memory on the fast path, too. */
 static void write_slow(int n) {
     const int operands = count(n);
     if (n > 0) {
