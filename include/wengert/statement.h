@@ -528,7 +528,8 @@ static const struct wgi_variable wgi_variable __attribute__((unused)) = {};
         const double wgi_a = WGI_VALUE(wgi_x, wgi_j);                                          \
         const uint64_t wgi_h = WGI_HEAD(wgi_i);                                                \
         wg_real wgi_r;                                                                         \
-        if (WGI_EVENLY(                                                                        \
+        if (WGI_OPERANDS(wgi_i) < WGI_MAX_OPERANDS &&                                          \
+            WGI_EVENLY(                                                                        \
                 WGI_NONE(WGI_EXPR(wgi_x, wgi_j).at)(wgi_t, &WGI_EXPR(wgi_x, wgi_j).at)))       \
             wgi_r = wg_constant(wgi_a);                                                        \
         else {                                                                                 \

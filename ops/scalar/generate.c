@@ -543,7 +543,8 @@ static void write_kept(int n) {
 }
 
 /* wgi_none_<n>: are all operands constants, on a tape where that is all there is to know? Then the result is one,
- * and nothing is recorded. Asked first: it is little, and of codes that were retyped many statements are such. */
+ * and nothing is recorded. Asked first, as it is little, and many statements of retyped codes are such; in C not of
+ * MAX_OPERANDS, for which there are not enough registers. */
 static void write_none(int n) {
     printf("WGI_LIST int wgi_none_%d(const wg_tape *t, const wgi_s%d *s) {\n    return (", n, n);
     for (int i = 0; i < n; i++) printf("%ss->h[%d]", i ? " | " : "", i);
