@@ -77,9 +77,10 @@ typedef struct region {
     size_t n, room;
     frame *frame;
     unsigned frames, order;
-    list declared;   /* decl: scalars that are variables, of the block */
-    list own;        /* decl: arrays and structures that are of the region only */
-    list loaded;     /* decl: local variables, and arrays, that were read before they were assigned to, in any branch or turn */
+    list declared; /* decl: scalars that are variables, of the block */
+    list own;      /* decl: arrays and structures that are of the region only */
+    list
+        loaded; /* decl: local variables, and arrays, that were read before they were assigned to, in any branch or turn */
     list shared;     /* words in indices of what may be changed through memory, or elsewhere */
     bool asks;       /* a copy, which is to change nothing but its places */
     bool failed;     /* what is looked at cannot be a part of it */

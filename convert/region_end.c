@@ -98,7 +98,8 @@ static bool is_inside(const region *r, size_t first, size_t last, const decl *d)
 }
 
 static bool is_read_later(const region *r, size_t first, size_t last, const place *p) {
-    if (!list_has(&r->loaded, p->d) && !is_named_outside(r->block, first, last, p->d)) return false;
+    if (!list_has(&r->loaded, p->d) && !is_named_outside(r->block, first, last, p->d))
+        return false;
     return is_live_after(r->block, last, p->d);
 }
 
