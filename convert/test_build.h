@@ -35,7 +35,7 @@ typedef struct mode {
 static const mode modes[] = {{"tape", "", true, false},
                              {"generic", "--to generic", true, true},
                              {"blocks", "--to blocks --directions 16", true, false},
-                             {"regions", "--to blocks --directions 0", true, false},
+                             {"regions", "--to blocks --directions 0 --rows 0", true, false},
                              {"adjoint", "--to adjoint", false, false}};
 enum { MODES = sizeof modes / sizeof *modes };
 
