@@ -67,6 +67,15 @@ void wgi_mpi_add_product(const wg_block_arg *a, const double *p, const double *x
                 if (*p != 0 && *x != 0) a->bar[(j * a->bar_ld + i) * lanes + l] += *p * *x;
 }
 
+static double times(double a, double b) { return a == 0 || b == 0 ? 0 : a * b; }
+
+void wgi_mpi_multiply(const double *x, double *y, size_t n, size_t each) {
+    for (; n > 0; n--, x += each, y += each) {
+        for (size_t l = 1; l < each; l++) y[l] = times(x[0], y[l]) + times(x[l], y[0]);
+        y[0] *= x[0];
+    }
+}
+
 wg_mat wgi_mpi_row(wg_tape *t, size_t n, const wg_real *x) {
     return n == 0 ? wg_mat_fill(t, 1, 0, 0) : wg_mat_gather(t, 1, n, x);
 }
