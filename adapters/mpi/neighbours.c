@@ -188,8 +188,8 @@ static wg_status value(wg_block *b) {
 }
 static wg_status jvp(wg_block *b) { return forward(b, WGI_TANGENTS); }
 
-/* Where an adjoint may come as it stands: side by side, and nothing is there yet to be added to: the first
- * number is 0, and each the one before it. */
+/* Can adjoints be received where x->bar stands? Its numbers must lie side by side and all be 0, for
+ * what is received replaces them: the first is 0, and each equals the one before it. */
 static int is_clear(const wg_block_arg *x, size_t lanes) {
     const size_t n = wgi_mpi_size(x) * lanes;
     if (x->bar == NULL || (x->bar_ld != x->rows && x->cols != 1)) return 0;
@@ -197,7 +197,8 @@ static int is_clear(const wg_block_arg *x, size_t lanes) {
                       memcmp(x->bar, x->bar + 1, (n - 1) * sizeof *x->bar) == 0);
 }
 
-/* Where those of the operands come: into their places, no two into one, or into a room. */
+/* Decides where the adjoints of the operands are received: in their places, where these are clear
+ * and no two overlap, or in room of the communicator. */
 static wg_status places(wg_mpi *m, const wg_block *b) {
     wgi_neighbours *const a = &m->near;
     size_t all = 0;

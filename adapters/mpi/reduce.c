@@ -62,7 +62,7 @@ static int shares(wg_mpi *m, const double *x, size_t n, MPI_Op op, double *y, do
     return error;
 }
 
-/* The same of x[i] with the number index[i]. What is found stays in the last room. */
+/* The same of x[i] with the number index[i]. The numbers that were found stay in room 2. */
 static int located_shares(wg_mpi *m, const double *x, const int *index, size_t n, MPI_Op op,
                           double *y, double *p) {
     const MPI_Comm comm = m->comm[WGI_VALUES];
@@ -90,7 +90,7 @@ static wg_status value(wg_block *b) {
     wg_mpi *const m = p->m;
     const size_t n = wgi_mpi_size(&b->in[0]);
     wgi_mpi_token_value(b);
-    /* room before the others are met: who has none tells them there */
+    /* memory is asked for before the ranks meet, so that a rank without any can tell the others */
     const int pairs = p->op == WG_MPI_MIN || p->op == WG_MPI_MAX;
     const double *const x = wgi_mpi_flat(m, &b->in[0], 0, 1, 0);
     double *const room = wgi_mpi_room(m, 1, pairs ? 2 * n : n);
@@ -156,7 +156,7 @@ static wg_status vjp(wg_block *b) {
         .name = NAME, .flags = WGI_MPI_LINEAR, .shape = shape, .value = value, .vjp = vjp,     \
         .jvp = jvp                                                                             \
     }
-/* A product has second derivatives of its own, which are not known here. */
+/* Products are not linear: their second derivatives are not implemented, and refused. */
 #define PRODUCT(NAME)                                                                          \
     {                                                                                          \
         .name = NAME, .flags = WG_OP_ALWAYS, .shape = shape, .value = value, .vjp = vjp,       \
