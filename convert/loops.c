@@ -99,6 +99,84 @@ static bool check_head(turn *t) {
     return true;
 }
 
+/* ---- what is each turn's own -------------------------------------------------------------- */
+
+static bool names(const node *n, const decl *d) {
+    if (n == NULL) return false;
+    if (n->kind == NODE_NAME && n->decl == d) return true;
+    for (size_t i = 0; i < n->children; i++)
+        if (names(n->child[i], d)) return true;
+    for (size_t i = 0; i < n->decls.n; i++)
+        if (names(((const decl *)n->decls.at[i])->init, d)) return true;
+    return false;
+}
+
+/* How often d is named outside of the loop, but for free(d). */
+static size_t named_outside(const node *n, const node *loop, const decl *d) {
+    if (n == NULL || n == loop) return 0;
+    if (n->kind == NODE_NAME) return n->decl == d;
+    if (n->kind == NODE_CALL && n->children == 2 && bare(n->child[0])->kind == NODE_NAME &&
+        same(bare(n->child[0])->decl->name, "free") && bare(n->child[1])->kind == NODE_NAME)
+        return 0;
+    size_t k = 0;
+    for (size_t i = 0; i < n->children; i++) k += named_outside(n->child[i], loop, d);
+    for (size_t i = 0; i < n->decls.n; i++)
+        k += named_outside(((const decl *)n->decls.at[i])->init, loop, d);
+    return k;
+}
+
+/* Is it a whole number that is the same wherever the function is? */
+static bool is_fixed(const node *body, const node *n) {
+    if (n->by_macro && n->kind != NODE_NAME) return *macro_number(n) != 0;
+    if (n->kind == NODE_NAME) {
+        const decl *const d = n->decl;
+        if (d->kind == DECL_CONSTANT) return true;
+        return d->kind == DECL_PARAMETER && d->type->kind == TYPE_WHOLE && !assigns_to(body, d);
+    }
+    if (n->kind != NODE_NUMBER && n->kind != NODE_PAREN && n->kind != NODE_BINARY &&
+        n->kind != NODE_SIZEOF && n->kind != NODE_CAST)
+        return false;
+    for (size_t i = 0; i < n->children; i++)
+        if (!is_fixed(body, n->child[i])) return false;
+    return true;
+}
+
+/* The bytes that malloc was asked for; NULL: it is something else. */
+static const char *bytes_of(writer *w, const node *body, const node *n) {
+    while (n->kind == NODE_PAREN || n->kind == NODE_CAST) n = n->child[0];
+    if (n->kind != NODE_CALL || bare(n->child[0])->kind != NODE_NAME) return NULL;
+    const char *const name = bare(n->child[0])->decl->name;
+    if (!same(name, "malloc") || n->children != 2) return NULL;
+    const bool before = w->bytes;
+    w->bytes = true;
+    const char *const bytes = is_fixed(body, n->child[1]) ? write_number(w, n->child[1]) : NULL;
+    w->bytes = before;
+    return bytes;
+}
+
+/* Numbers, arrays and memory that stand outside and are used by the loop only. */
+static const char *privates(turn *t) {
+    const decl *const f = t->v->function;
+    text to = {NULL, 0, 0};
+    for (size_t i = 0; i < f->locals.n; i++) {
+        const decl *const d = f->locals.at[i];
+        if (d->is_static || leaf_type(d->type)->kind != TYPE_REAL || is_of_turn(t, d) ||
+            declared_in(t->loop, d) || !names(t->loop, d) ||
+            named_outside(f->body, t->loop, d) != 0)
+            continue;
+        /* what has a value before the first turn may be the state of a scan */
+        if (t->loop->loop == LOOP_SCAN && d->init != NULL && d->type->kind != TYPE_POINTER) continue;
+        if (d->type->kind == TYPE_REAL || d->type->kind == TYPE_ARRAY)
+            putf(&to, " wg_turns_private(wgc_turns, &%s, sizeof %s);", d->name, d->name);
+        const char *const bytes = d->type->kind == TYPE_POINTER && d->init != NULL
+                                      ? bytes_of(t->w, f->body, d->init)
+                                      : NULL;
+        if (bytes != NULL && !assigns_to(f->body, d))
+            putf(&to, " wg_turns_private(wgc_turns, %s, %s);", d->name, bytes);
+    }
+    return text_of(&to);
+}
+
 /* ---- the text ----------------------------------------------------------------------------- */
 
 const char *write_loop(writer *w, const node *n) {
@@ -113,11 +191,14 @@ const char *write_loop(writer *w, const node *n) {
                  {n->child[1]->begin, n->child[1]->end, write_number(w, n->child[1])},
                  {n->child[2]->begin, n->child[2]->end, write_number(w, n->child[2])}});
     const char *const where = place_of(n), *const slash = strrchr(where, '/');
+    const char *const own = privates(&t), *turn_text = write_turn(&t, body);
+    if (body->kind != NODE_BLOCK) turn_text = format("%s;", turn_text);
+    if (*own != 0) turn_text = format("{%s %s }", own, turn_text);
     return format("{ static char wgc_site; wg_turns *const wgc_turns = wg_turns_begin(%s, &wgc_site, \"%s\", %s);\n"
-                  "    %sif (wg_turns_next(wgc_turns)) %s%s\n"
+                  "    %sif (wg_turns_next(wgc_turns)) %s\n"
                   "    (void)wg_turns_end(wgc_turns); }",
-                  w->tape, slash != NULL ? slash + 1 : where, n->loop == LOOP_SCAN ? "WG_TURNS_CARRIED" : "0", head,
-                  write_turn(&t, body), body->kind == NODE_BLOCK ? "" : ";");
+                  w->tape, slash != NULL ? slash + 1 : where,
+                  n->loop == LOOP_SCAN ? "WG_TURNS_CARRIED" : "0", head, turn_text);
 }
 
 const char *turn_function_name(writer *w, version *v) {

@@ -427,7 +427,7 @@ static bool check_own_whole(turn *t, const node *n) {
         return refuse(t, n, "a whole number or pointer in memory, or of all turns, is changed");
     if (to->decl == t->counter) return refuse(t, n, "the loop's own counter is changed");
     if (t->loop == NULL || is_of_turn(t, to->decl)) return true;
-    if (first_use(t->loop->child[3], to->decl) != FIRST || t->course[to->decl->index] != SAME)
+    if (to->decl->type->kind == TYPE_POINTER || first_use(t->loop->child[3], to->decl) != FIRST || t->course[to->decl->index] != SAME)
         return refuse(t, n, "it is of all turns: declare it in the loop");
     return true;
 }
@@ -518,13 +518,14 @@ static bool check_all(turn *t, const node *n) {
     return true;
 }
 
-/* Does a break or continue leave the loop n? */
-static bool breaks(const node *n) {
-    if (n == NULL || n->kind == NODE_FOR || n->kind == NODE_WHILE || n->kind == NODE_DO) return false;
-    if (n->kind == NODE_BREAK) return true;
-    for (size_t i = 0; i < n->children; i++)
-        if (!(n->kind == NODE_SWITCH && i == 1) && breaks(n->child[i])) return true;
-    return false;
+/* The break that leaves the loop whose body this is; NULL: there is none. */
+static const node *break_of(const node *n) {
+    if (n == NULL || n->kind == NODE_FOR || n->kind == NODE_WHILE || n->kind == NODE_DO)
+        return NULL;
+    if (n->kind == NODE_BREAK) return n;
+    const node *found = NULL;
+    for (size_t i = 0; i < n->children && found == NULL; i++) found = break_of(n->child[i]);
+    return found;
 }
 
 static bool check_statement(turn *t, const node *n) {
@@ -578,7 +579,8 @@ bool check_turn(turn *t, const node *body) {
     if (t->loop == NULL && f->type->of->kind != TYPE_VOID &&
         !(f->type->of->kind == TYPE_REAL && f->type->of->bits == 64))
         return refuse(t->caller, body, "the function gives no double");
-    if (t->loop != NULL && breaks(body)) return refuse(t, t->loop, "it is left by a break");
+    const node *const leaves = t->loop != NULL ? break_of(body) : NULL;
+    if (leaves != NULL) return refuse(t, leaves, "it leaves the loop");
     while (follow(t, body)) {}
     return check_statement(t, body);
 }

@@ -59,7 +59,7 @@ static const char *selected(turn *t, const node *n, const char *yes, const char 
 /* ---- numbers ------------------------------------------------------------------------------ */
 
 static const char *way(turn *t, const node *n) {
-    return format("wg_turns_way(" TURNS ", %s)", write_number(t->w, n));
+    return format("wg_turns_way(" TURNS ", (%s) != 0)", write_number(t->w, n));
 }
 
 static const char *call(turn *t, const node *n) {
@@ -128,13 +128,29 @@ static const char *assignment(turn *t, const node *n, const node *condition) {
     return assigned(t, to, e);
 }
 
+static size_t statements_of(const node *b) {
+    return b == NULL ? 0 : b->kind == NODE_BLOCK ? b->children : 1;
+}
+static const node *statement_of(const node *b, size_t k) {
+    return b->kind == NODE_BLOCK ? b->child[k] : b;
+}
+/* The only statement, if it is x = e. */
+static const node *only_assignment(const node *b) {
+    const node *const s = statements_of(b) == 1 ? statement_of(b, 0) : NULL;
+    return s != NULL && s->kind == NODE_ASSIGN && same(s->op, "=") ? s : NULL;
+}
+
 /* What a choice by numbers assigns. */
 static const char *choice(turn *t, const node *n) {
     text to = {NULL, 0, 0};
+    const node *const second = n->children > 2 ? n->child[2] : NULL;
+    const node *const yes = only_assignment(n->child[1]), *const no = only_assignment(second);
+    if (yes != NULL && no != NULL && same(source(yes->child[0]), source(no->child[0])))
+        return format("%s;", assigned(t, bare(yes->child[0]),
+                                      selected(t, n->child[0], value(t, yes->child[1]),
+                                               value(t, no->child[1]))));
     put(&to, "{");
-    const node *const first = n->child[1], *const second = n->children > 2 ? n->child[2] : NULL;
-    const size_t assigns = (first->kind == NODE_BLOCK ? first->children : 1) +
-                           (second == NULL ? 0 : second->kind == NODE_BLOCK ? second->children : 1);
+    const size_t assigns = statements_of(n->child[1]) + statements_of(second);
     const char *m = NULL;
     if (assigns > 1) { /* what is compared may be assigned to */
         putf(&to, " const wg_real wgc_is = %s;", mask(t, n->child[0]));
@@ -142,9 +158,8 @@ static const char *choice(turn *t, const node *n) {
     }
     for (size_t i = 1; i < n->children; i++) {
         const node *const b = n->child[i];
-        const size_t count = b == NULL ? 0 : b->kind == NODE_BLOCK ? b->children : 1;
-        for (size_t k = 0; k < count; k++) {
-            const node *const s = b->kind == NODE_BLOCK ? b->child[k] : b;
+        for (size_t k = 0; k < statements_of(b); k++) {
+            const node *const s = statement_of(b, k);
             if (s->kind == NODE_EMPTY) continue;
             const node *const at = bare(s->child[0]);
             if (m == NULL) {

@@ -165,12 +165,16 @@ static void elements_and_states_are_those_of_the_turns(void **state) {
 
 /* ---- what is refused ---------------------------------------------------------------------- */
 
-enum { CARRIED, NEXT_ONE, OVERWRITES, BRANCHES, READS_SUM, LESS, MORE, GATHERS, BAD };
+enum { CARRIED, UNWRITTEN, NEXT_ONE, OVERWRITES, BRANCHES, READS_SUM, LESS, MORE, GATHERS, BAD };
 static void bad_body(wg_turns *r, int what, int i, wg_real *x, wg_real *s) {
     const wg_real v = wg_turns_load(r, &x[i]);
     switch (what) {
     case CARRIED:
         wg_turns_store(r, s, wg_let(r->tape, wg_mul(wg_turns_load(r, s), v)));
+        break;
+    case UNWRITTEN:
+        wg_turns_private(r, s, sizeof *s);
+        wg_turns_store(r, &x[i + 6], wg_turns_load(r, s));
         break;
     case NEXT_ONE:
         wg_turns_store(r, &x[i + 3], v);
@@ -240,7 +244,7 @@ static void nothing_is_done_without_a_loop(void **state) {
     (void)wg_turns_load(NULL, &x), (void)wg_turns_load_number(NULL, &z);
     wg_turns_store(NULL, &x, wg_constant(1)), wg_turns_store_number(NULL, &z, wg_constant(1));
     wg_turns_add(NULL, &x, wg_constant(1)), wg_turns_add_number(NULL, &z, wg_constant(1));
-    wg_turns_local(NULL, &z, sizeof z), (void)wg_turns_whole(NULL, 1);
+    wg_turns_local(NULL, &z, sizeof z), wg_turns_private(NULL, &z, sizeof z), (void)wg_turns_whole(NULL, 1);
     assert_true(wg_turns_way(NULL, 7) == 7);
     assert_int_equal(wg_turns_end(NULL), WG_ENULL);
     assert_true(wg_value(x) == 3 && z == 3);

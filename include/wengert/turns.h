@@ -37,7 +37,7 @@ enum { WG_TURNS_CARRIED = 1 };
  * where:   what messages call the loop; stays as it is until the end.
  * Cost:    none yet. The function is made at the end of the first call: its derivatives, too.
  * Errors:  (NULL, which all calls here take; the tape keeps the status)  WG_ENULL; WG_EMODE: another loop is
- *          open, or t is a segment of a parallel loop; WG_ENOMEM, WG_EBUDGET. */
+ *          open (a reset closes it), or t is a segment of a parallel loop; WG_ENOMEM, WG_EBUDGET. */
 WG_API wg_turns *wg_turns_begin(wg_tape *t, const void *site, const char *where,
                                 unsigned flags);
 /* wg_turns_next - begins a turn: is its body to be run? Counts. NULL: 0. */
@@ -58,6 +58,9 @@ WG_API void wg_turns_add_number(wg_turns *r, double *p, wg_real x);
 /* wg_turns_local - memory of the turn: a variable or an array that begins here, with constants in it. It has no
  * more to do with what stood there before. */
 WG_API void wg_turns_local(wg_turns *r, const void *p, size_t bytes);
+/* wg_turns_private - memory that was there before, but is of the turn: it reads nothing there that it has not
+ * written (otherwise WG_EARG, at the end), and after the loop nobody reads it: it stays as it was. */
+WG_API void wg_turns_private(wg_turns *r, const void *p, size_t bytes);
 /* wg_turns_whole - a whole number as a number, which may be another one in each turn. */
 WG_API wg_real wg_turns_whole(wg_turns *r, double x);
 /* wg_turns_way - what a branch depends on: gives it back. It has to be the same in both turns. */
@@ -70,7 +73,8 @@ WG_API long long wg_turns_way(wg_turns *r, long long way);
  *          freed, or, of many, until resets after the last use.
  * Errors:  (the tape keeps the status, what the loop assigns to is NaN)  WG_EARG: the first two turns differ, or
  *          one turn reads or overwrites what another one writes, beside WG_TURNS_CARRIED; those of wg_function_extract,
- *          wg_callable_new, wg_map and wg_scan. WG_ENULL, and nothing is kept: r is NULL. */
+ *          wg_callable_new, wg_map and wg_scan. WG_ENULL, and nothing is kept: r is NULL. WG_ESTALE: the tape
+ *          was reset since wg_turns_begin. */
 WG_API wg_status wg_turns_end(wg_turns *r);
 
 WG_END_DECLS

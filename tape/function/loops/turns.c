@@ -97,12 +97,12 @@ wg_turns *wg_turns_begin(wg_tape *t, const void *site, const char *where, unsign
         (void)wgi_fail(c, s, "the loop %s: no memory for its record", where);
         return NULL;
     }
-    if (r->open) {
+    if (r->open && r->opened == c->generation) {
         (void)wgi_fail(c, WG_EMODE, "the loop %s: the one %s is open", where, r->where);
         return NULL;
     }
     wg_tape_reset(r->head.tape);
-    r->open = 1, r->failed = 0;
+    r->open = 1, r->failed = 0, r->opened = c->generation;
     r->flags = flags, r->site = site, r->where = where;
     r->turn = r->cursor = 0;
     r->locals_made = 0;
@@ -113,7 +113,7 @@ wg_turns *wg_turns_begin(wg_tape *t, const void *site, const char *where, unsign
 
 int wg_turns_next(wg_turns *turns) {
     wgi_turns *const r = (wgi_turns *)turns;
-    if (r == NULL) return 0;
+    if (r == NULL || !r->open) return 0;
     if (r->turn == 2 && r->cursor != r->way.n)
         wgi_turn_fail(r, WG_EARG, "its second turn does less than the first one");
     r->turn++;
@@ -205,10 +205,17 @@ static wgi_turn_place *place_of(wgi_turns *r, unsigned what, const void *p, int 
 /* Something that has no part in what is recorded. */
 static wg_real any(void) { return wg_constant(1); }
 
+static int is_unwritten(wgi_turns *r, const wgi_turn_place *q) {
+    if ((q->local & WGI_TURN_PRIVATE) == 0) return 0;
+    wgi_turn_fail(r, WG_EARG, "a turn reads what another one has left in memory that is each one's own");
+    return 1;
+}
+
 static wg_real load(wgi_turns *r, const void *p, int number, double value) {
     wgi_turn_place *const q = place_of(r, LOADED, p, number);
     if (q == NULL) return any();
     if (q->stored) return q->now;
+    if (is_unwritten(r, q)) return any();
     if (q->local != 0) return wg_constant(value);
     if (q->added) {
         wgi_turn_fail(r, WG_EARG, "a turn reads a sum that it has added to");
@@ -230,6 +237,7 @@ static void store(wgi_turns *r, const void *p, int number, wg_real x) {
 static void add(wgi_turns *r, const void *p, int number, double value, wg_real x) {
     wgi_turn_place *const q = place_of(r, ADDED, p, number);
     if (q == NULL) return;
+    if (!q->stored && is_unwritten(r, q)) return;
     if (q->local != 0 && !q->stored) q->now = wg_constant(value);
     if (q->loaded && !q->stored) q->now = q->operand;
     const int begins = q->local == 0 && !q->loaded && !q->stored && !q->added;
@@ -255,13 +263,10 @@ void wg_turns_add_number(wg_turns *r, double *p, wg_real x) {
     add((wgi_turns *)r, p, 1, r != NULL && p != NULL ? *p : 0, x);
 }
 
-void wg_turns_local(wg_turns *turns, const void *p, size_t bytes) {
-    wgi_turns *const r = (wgi_turns *)turns;
-    if (r == NULL || r->turn == 0 || event(r, LOCAL, bytes) != (int64_t)bytes || p == NULL) {
-        if (r != NULL && r->turn != 0)
-            wgi_turn_fail(
-                r, WG_EARG,
-                "local memory that is not there, or of another size in the second turn");
+static void begin_local(wgi_turns *r, const void *p, size_t bytes, uint32_t kind) {
+    if (r == NULL || r->turn == 0 || r->failed) return;
+    if (p == NULL || event(r, LOCAL, bytes) != (int64_t)bytes) {
+        wgi_turn_fail(r, WG_EARG, "memory of a turn is NULL, or of another size in the second one");
         return;
     }
     const uintptr_t at = (uintptr_t)p;
@@ -272,7 +277,14 @@ void wg_turns_local(wg_turns *turns, const void *p, size_t bytes) {
     r->locals.n = n;
     if (!wgi_turn_need(r, &r->locals, sizeof *l)) return;
     l = r->locals.at;
-    l[r->locals.n++] = (wgi_turn_local){at, bytes, ++r->locals_made};
+    l[r->locals.n++] = (wgi_turn_local){at, bytes, ++r->locals_made | kind};
+}
+
+void wg_turns_local(wg_turns *r, const void *p, size_t bytes) {
+    begin_local((wgi_turns *)r, p, bytes, 0);
+}
+void wg_turns_private(wg_turns *r, const void *p, size_t bytes) {
+    begin_local((wgi_turns *)r, p, bytes, WGI_TURN_PRIVATE);
 }
 
 wg_real wg_turns_whole(wg_turns *turns, double x) {

@@ -64,6 +64,8 @@ typedef struct wgi_turn_list {
 } wgi_turn_list;
 
 enum { WGI_TURN_HASH = 1 << 10 };
+/* In the number of local memory: nothing is read there that the turn has not written. */
+#define WGI_TURN_PRIVATE ((uint32_t)1 << 31)
 
 typedef struct wgi_turns {
     wg_turns head;
@@ -71,6 +73,7 @@ typedef struct wgi_turns {
     wgi_core *c;
     wgi_home home;
     int open, failed;
+    uint64_t opened; /* in which generation of the tape */
     unsigned flags;
     const void *site;
     const char *where;

@@ -293,28 +293,43 @@ static void record(wgi_turns *r, const wg_callable *k) {
         if (outputs_of(r, g) != 0) assign_all(r, g, y[m++]);
 }
 
-wg_status wg_turns_end(wg_turns *turns) {
-    wgi_turns *const r = (wgi_turns *)turns;
-    if (r == NULL) return WG_ENULL;
-    if (r->turn == 2 && r->cursor != r->way.n)
-        wgi_turn_fail(r, WG_EARG, "its second turn does less than the first one");
-    if (wg_tape_status(r->head.tape) != WG_OK)
-        wgi_turn_fail(r, wg_tape_status(r->head.tape), wg_tape_message(r->head.tape));
-    if (r->turn != 0 && !r->failed && conflict(r) != r->places.n)
-        wgi_turn_fail(r, WG_EARG, "a turn reads or overwrites what another one writes");
+/* Inputs and outputs; a function has an input. */
+static size_t group_all(wgi_turns *r) {
     size_t writes = 0, reads = 0;
     for (size_t k = 0; k < r->places.n; k++) {
         wgi_turn_place *const q = wgi_turn_place_at(r, k);
         group(r, q);
         writes += q->output != WGI_TURNS_NO_OUTPUT, reads += q->input != WGI_TURNS_NO_INPUT;
     }
-    if (r->turn != 0 && writes != 0 && reads == 0) { /* a function has an input */
-        const size_t made = r->turn;
+    if (writes != 0 && reads == 0 && !r->failed) {
+        const size_t turns = r->turn;
         r->turn = 1;
-        (void)wg_turns_whole(turns, 0);
-        r->turn = made;
+        (void)wg_turns_whole(&r->head, 0);
+        r->turn = turns;
         if (!r->failed) group(r, wgi_turn_place_at(r, r->places.n - 1));
     }
+    return writes;
+}
+
+static void check(wgi_turns *r) {
+    const wg_status s = wg_tape_status(r->head.tape);
+    if (r->opened != r->c->generation)
+        wgi_turn_fail(r, WG_ESTALE, "the tape was reset before its end");
+    if (r->turn == 2 && r->cursor != r->way.n)
+        wgi_turn_fail(r, WG_EARG, "its second turn does less than the first one");
+    if (s != WG_OK) wgi_turn_fail(r, s, wg_tape_message(r->head.tape));
+    if (!r->failed && conflict(r) != r->places.n)
+        wgi_turn_fail(r, WG_EARG, "a turn reads or overwrites what another one writes");
+}
+
+wg_status wg_turns_end(wg_turns *turns) {
+    wgi_turns *const r = (wgi_turns *)turns;
+    if (r == NULL) return WG_ENULL;
+    if (!r->open) return wgi_fail(r->c, WG_EARG, "wg_turns_end: no loop is open");
+    r->open = 0;
+    if (r->turn == 0) return WG_OK;
+    check(r);
+    const size_t writes = group_all(r);
     if (inputs_of(r, WGI_TURNS_STATE) != 0 && (r->flags & WG_TURNS_CARRIED) == 0)
         wgi_turn_fail(r, WG_EARG, "a turn reads what the one before has left");
     for (size_t k = 0; k < r->places.n && !r->failed; k++) {
@@ -323,10 +338,9 @@ wg_status wg_turns_end(wg_turns *turns) {
             ((uint64_t *)r->way.at)[r->way.n++] =
                 (uint64_t)q->input << 8 | q->output | (uint64_t)(q->local != 0) << 16;
     }
-    const wg_callable *const k =
-        r->failed || writes == 0 || r->turn == 0 ? NULL : function_of(r);
+    const wg_callable *const k = r->failed || writes == 0 ? NULL : function_of(r);
     if (k != NULL) record(r, k);
-    if (r->failed && r->turn != 0) assign_nan(r);
-    r->open = 0;
+    if (r->failed) assign_nan(r);
+    r->turn = 0;
     return r->failed ? r->c->status : WG_OK;
 }
