@@ -186,6 +186,7 @@ typedef struct wgi_core {
     /* kept for the next call at this point: until a reset, a rewind or a replay, or until memory is short.
      * NULL: nothing, also while it is used */
     wgi_derived *derived;
+    wgi_derived *turns; /* functions of loops (turns.h), as long as the tape lives; NULL: there are none */
     /* other tapes that this recording works on, NULL once they are freed; and whose of these it is */
     struct wgi_core *guest[WGI_GUESTS], *host;
     uint64_t guest_since[WGI_GUESTS]; /* where the payloads stood when it came */
