@@ -231,7 +231,7 @@ static wg_status others_jvp(wg_block *b) {
 }
 
 /* On the tape of product_adjoint, which is a forward one. */
-static const wg_block_op others_op = {.name = "wg_mpi_reduce",
+static const wg_block_op others_op = {.name = "WG_MPI_PROD",
                                       .flags = WG_OP_ALWAYS,
                                       .shape = others_shape,
                                       .value = others_value,
