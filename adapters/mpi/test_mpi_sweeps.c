@@ -83,6 +83,10 @@ static void ranks_without_a_root_take_part(void **state) {
     }
     assert_ok(t, wg_mpi_reverse(t, wg_constant(0), 0, m));
     all(wg_adjoint(t, x) == 0);
+    const double w[3] = {1, 2, 3};
+    const wg_real constant = wg_constant(1);
+    assert_ok(t, wg_mpi_reverse_lanes(t, 3, 1, &constant, w, m));
+    all(wg_adjoint_lane(t, x, 0) == 0 && wg_adjoint_lane(t, x, 2) == 0);
     wg_tape_free(t);
 }
 
