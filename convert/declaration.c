@@ -3,6 +3,7 @@
  * them. */
 #include <string.h>
 #include "convert/known.h"
+#include "convert/loops.h"
 #include "convert/region.h"
 #include "convert/specifiers.h"
 
@@ -108,6 +109,21 @@ const char *write_declaration(writer *w, const node *n) {
     return text_of(&to);
 }
 
+const char *write_one_declaration(writer *w, const decl *d) {
+    const file *const f = d->file;
+    const size_t rest = specifiers_end(f, d->begin, d->end);
+    size_t at = rest, depth = 0, end;
+    for (size_t i = token_from(&f->tokens, rest);
+         i < f->tokens.n && f->tokens.at[i].begin < d->at; i = next_token(f, i)) {
+        if (sign_is(f, i, '{') || sign_is(f, i, '(') || sign_is(f, i, '[')) depth++;
+        if (sign_is(f, i, '}') || sign_is(f, i, ')') || sign_is(f, i, ']')) depth--;
+        if (sign_is(f, i, ',') && depth == 0) at = f->tokens.at[i].end;
+    }
+    const char *const s = decl_holds(w, d) ? retyped_specifiers(w, f, d->begin, d->end, &end)
+                                           : copy_text(f->text + d->begin, rest - d->begin);
+    return format("%s %s", s, declarator(w, d, at, d->is_static, NULL));
+}
+
 /* ---- statements ------------------------------------------------------------------------- */
 
 static const char *write_effect(writer *w, const node *n) {
@@ -150,7 +166,8 @@ const char *write_statement(writer *w, const node *n) {
             p[k++] = (part){c->begin, n->child[i]->end, s};
             continue;
         }
-        if (is_condition(n, i)) s = write_condition(w, c);
+        if (is_recorded_loop(w, c)) s = write_loop(w, c);
+        else if (is_condition(n, i)) s = write_condition(w, c);
         else if (n->kind == NODE_RETURN)
             s = format("%s%s", c->begin > 0 && n->file->text[c->begin - 1] == 'n' ? " " : "",
                        w->v->result != NULL && is_variable(w->v->result) ? write_variable(w, c)

@@ -168,6 +168,7 @@ struct node {
     decl *owner;   /* the function */
     list decls;    /* DECLARE */
     size_t number; /* in its function */
+    int loop;      /* FOR: what a comment says that it is (loops.h) */
 };
 
 typedef struct program {
