@@ -14,6 +14,7 @@ typedef struct writer {
     bool sorts;          /* qsort of variables was written */
     bool generic;        /* for three types */
     unsigned duals;      /* the text is over duals, of so many tangents; 0: over variables */
+    bool rows;           /* an adjoint without a tape, whose rows a callback records */
     bool bytes; /* sizes of numbers are those of variables: in what asks for memory of them */
     list typedefs;         /* decl: those of which there has to be one with variables */
     bool blocks;           /* regions become statements of their inputs */

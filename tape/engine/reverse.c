@@ -8,6 +8,15 @@
 
 #include <string.h>
 
+/* What is still untouched when a block has been swept. */
+static uint64_t untouched_after(const wgi_core *c, const wgi_block *b) {
+    uint64_t first = c->untouched;
+    if (first == 0 || b->op == &wgi_small_op || wgi_is_gather(b)) return 0;
+    for (uint32_t i = 0; i < b->inputs; i++)
+        if (b->operand[i].slot != 0 && b->operand[i].slot < first) first = b->operand[i].slot;
+    return first;
+}
+
 /* The records [low, high), block after block. */
 static wg_status sweep_all(wgi_core *c, uint64_t high, uint64_t low) {
     const wgi_block *b = wgi_block_below(c, high, low);
@@ -18,12 +27,15 @@ static wg_status sweep_all(wgi_core *c, uint64_t high, uint64_t low) {
         return wgi_refuse(c, s, "a sweep: no workspace for its matrix operations");
     }
     while (b != NULL && b->record >= low) {
+        if (high > b->record + 1) c->untouched = 0; /* statements touch what they like */
         s = wgi_sweep_scalars(c, high, b->record + 1, &stretch);
         if (s != WG_OK) return s;
+        const uint64_t untouched = untouched_after(c, b);
         /* a traced tape has none of these */
         if (b->op == &wgi_small_op) b = wgi_small_reverse(c, b, low);
         else s = wgi_block_reverse(c, b);
         if (s != WG_OK) return s; /* the block may be gone */
+        c->untouched = untouched;
         high = b->record;
         b = b->prev;
     }
@@ -33,6 +45,7 @@ static wg_status sweep_all(wgi_core *c, uint64_t high, uint64_t low) {
 wg_status wgi_sweep(wgi_core *c, uint64_t high, uint64_t low) {
     wg_status s = wgi_records_own(c);
     if (s != WG_OK) return s;
+    c->untouched = c->always != 0 ? wgi_adjoints_first(c) : 0;
     if (c->marks.kept && c->always != 0) wgi_adjoints_unmark(c, c->swept - 1);
     else if (c->marks.kept) s = wgi_sweep_reached(c, &high, low);
     if (s == WG_OK && high > low) s = sweep_all(c, high, low);

@@ -89,9 +89,10 @@ WG_API WG_MUST_CHECK wg_status wg_mpi_reverse_lanes(wg_tape *t, size_t k, size_t
  * constant) by the inputs of all, and of the directions v of all: the part of this rank's
  * x. Tapes with WG_KEEP_CODE. A sweep, tangents forward, and a sweep of these.
  * Shapes:  x, v, hv of n, which may be another n on each rank.
- * Cost:    three times the communication of a sweep; otherwise as wg_tape_hvp.
- * Errors:  as wg_tape_hvp, and on all ranks where one has failed before; WG_EMODE: a product over
- *          ranks (WG_MPI_PROD), or an operation whose second derivatives go by functions only. Where memory
+ * Cost:    three times the communication of a sweep, of products (WG_MPI_PROD) five; otherwise as
+ *          wg_tape_hvp.
+ * Errors:  as wg_tape_hvp, and on all ranks where one has failed before; WG_EMODE: an operation whose
+ *          second derivatives go by functions only. Where memory
  *          ends in the middle of it on one rank, others wait at their next message of that rank. */
 WG_API WG_MUST_CHECK wg_status wg_mpi_hvp(wg_tape *t, wg_real y, size_t n, const wg_real *x,
                                           const double *v, double *hv, wg_mpi *m);
