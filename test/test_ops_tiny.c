@@ -82,6 +82,26 @@ static void cholesky_its_solves_and_inverse_are_those_of_lapack(void **state) {
     }
 }
 
+/* The reciprocal of 1e-310 is infinite, that of 1e308 has few digits, and that of infinity or NaN none. */
+static void solves_divide_by_what_has_no_reciprocal(void **state) {
+    (void)state;
+    const double diagonal[] = {1e-310, 1e308, -3, INFINITY};
+    enum { N = sizeof diagonal / sizeof *diagonal };
+    const int pivot[N] = {1, 2, 3, 4};
+    double a[N * N] = {0};
+    for (size_t i = 0; i < N; i++) a[i * (N + 1)] = diagonal[i];
+    for (int turned = 0; turned < 2; turned++) {
+        double x[N] = {7e-310, 7e307, 7, 7};
+        wgi_tiny_solve(N, a, pivot, turned, 1, x);
+        assert_true(x[0] == 7e-310 / 1e-310 && x[1] == 7e307 / 1e308 && x[2] == 7.0 / -3 &&
+                    x[3] == 0);
+    }
+    double x[N] = {7e-310, 7e307, 7, 7};
+    wgi_tiny_cholesky_solve(N, a, 1, x);
+    assert_true(x[0] == 7e-310 / 1e-310 / 1e-310 && x[1] == 7e307 / 1e308 / 1e308 &&
+                x[2] == 7.0 / -3 / -3 && x[3] == 0);
+}
+
 static void what_has_no_factor_is_named_as_lapack_does(void **state) {
     (void)state;
     double zero[9] = {1, 2, 3, 2, 4, 6, 1, 1, 1}, same[9], nan[4] = {NAN, 1, 1, 1};
@@ -134,6 +154,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(lu_and_its_solves_are_those_of_lapack),
         cmocka_unit_test(cholesky_its_solves_and_inverse_are_those_of_lapack),
+        cmocka_unit_test(solves_divide_by_what_has_no_reciprocal),
         cmocka_unit_test(what_has_no_factor_is_named_as_lapack_does),
         cmocka_unit_test(small_products_are_those_of_loops),
     };

@@ -156,15 +156,6 @@ void wgi_transpose(size_t n, double *a) {
                 }
 }
 
-/* a += f u v', where a call of BLAS costs more than what it does. */
-static void add_outer(size_t m, size_t n, double f, const double *restrict u,
-                      const double *restrict v, double *restrict a, size_t ld) {
-    for (size_t j = 0; j < n; j++, a += ld) {
-        const double s = f * v[j];
-        for (size_t i = 0; i < m; i++) a[i] += u[i] * s;
-    }
-}
-
 void wgi_gemm_add(size_t m, size_t n, size_t k, double f, char tx, const double *x, size_t ldx,
                   char ty, const double *y, size_t ldy, wgi_dense a) {
     if (m == 0 || n == 0 || k == 0) return;
@@ -172,7 +163,8 @@ void wgi_gemm_add(size_t m, size_t n, size_t k, double f, char tx, const double 
     if (k == 1 && x_column && y_row) { /* an outer product of two contiguous vectors */
         const double *const u = a.trans ? y : x, *const v = a.trans ? x : y;
         const size_t rows = a.trans ? n : m, cols = a.trans ? m : n;
-        if (rows * cols <= WGI_TINY * WGI_TINY) add_outer(rows, cols, f, u, v, a.p, a.ld);
+        if (rows * cols <= WGI_TINY * WGI_TINY)
+            wgi_tiny_add_outer(rows, cols, f, u, v, a.p, a.ld);
         else
             cblas_dger(CblasColMajor, wgi_int(rows), wgi_int(cols), f, u, 1, v, 1, a.p,
                        wgi_int(a.ld));

@@ -17,5 +17,8 @@ void wgi_tiny_solve(size_t n, const double *lu, const int *pivot, int transposed
                     double *x);
 /* dpotri: the lower triangle of (L L')^-1 for L in that of a. */
 void wgi_tiny_cholesky_inverse(size_t n, double *a);
+/* dger: a += f u v', m by n; of any order, but more of them in BLAS. */
+void wgi_tiny_add_outer(size_t m, size_t n, double f, const double *u, const double *v,
+                        double *a, size_t ld);
 
 #endif

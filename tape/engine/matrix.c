@@ -48,6 +48,7 @@ static wg_mat constant(wg_tape *t, const char *call, size_t rows, size_t cols, c
     const wg_mat m = blank(c, call, rows, cols);
     if (m.value == NULL) return m;
     double *to = values_of(&m);
+    if (down == 1 && across == (ptrdiff_t)rows && rows != 0) rows *= cols, cols = cols != 0;
     for (size_t j = 0; j < cols && rows != 0; j++) {
         const double *const from = a + (ptrdiff_t)j * across;
         if (down == 1) memcpy(to, from, rows * sizeof(double));
@@ -240,8 +241,10 @@ static size_t place(const wg_mat *a, size_t i, size_t j) {
 
 /* Column by column, where columns are contiguous. */
 static void copy_columns(const wg_mat *a, const double *from, double *out, size_t ld) {
-    for (size_t j = 0; j < a->cols && a->rows != 0; j++)
-        memcpy(out + j * ld, from + j * a->ld, a->rows * sizeof(double));
+    const int together = a->ld == a->rows && ld == a->rows; /* one column of all */
+    const size_t rows = together ? a->rows * a->cols : a->rows, cols = together ? 1 : a->cols;
+    for (size_t j = 0; j < cols && rows != 0; j++)
+        memcpy(out + j * ld, from + j * a->ld, rows * sizeof(double));
 }
 
 /* The last slot of a variable with elements; 0: there is none. */

@@ -6,11 +6,15 @@
 #include "tape/function/graph/graph.h"
 
 /* How coefficient k of a node v comes of those of its operands a, b (taylor.c): it has none; a sum over
- * points; a product, a square, a product and a sum; a quotient; a root; a choice by two operands between
- * two others; the same as that of another node, its first share; by its partials, its shares. */
+ * points; a sum, a difference, the negative; a product, a square, a product and a sum; a quotient; a root;
+ * a choice by two operands between two others; the same as that of another node, its first share; by its
+ * partials, its shares. */
 typedef enum wgi_recurrence {
     WGI_SERIES_NONE,
     WGI_SERIES_SUM,
+    WGI_SERIES_ADD,
+    WGI_SERIES_SUB,
+    WGI_SERIES_NEG,
     WGI_SERIES_PRODUCT,
     WGI_SERIES_SQUARE,
     WGI_SERIES_FMA,
@@ -28,7 +32,8 @@ typedef struct wgi_series {
     uint32_t *need,
         *done;        /* up to which order it is wanted; what it needs for that was asked for */
     uint32_t *shares; /* where its partials stand, plus 1; 0: they were not asked for */
-    uint32_t *partial; /* one per operand; WGI_NO_NODE: of one that does not move */
+    uint32_t *
+        partial; /* one per operand, WGI_NO_NODE of one that does not move; then their values */
     size_t partials, partial_room;
 } wgi_series;
 
@@ -40,7 +45,8 @@ wgi_recurrence wgi_series_of(const wgi_series *s, uint32_t node);
 static inline uint32_t wgi_series_operand(const wgi_series *s, uint32_t node, uint32_t k) {
     return s->g->operand[s->g->node[node].first + k];
 }
-/* The partials of a node, or the node with the same series. */
+/* The partials of a node, and behind them nodes of their values at the point; or the node with the same
+ * series. */
 static inline const uint32_t *wgi_series_shares(const wgi_series *s, uint32_t node) {
     return s->partial + s->shares[node] - 1;
 }
