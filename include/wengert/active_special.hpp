@@ -16,7 +16,10 @@
 
 #pragma GCC system_header
 
-#if defined(__cpp_lib_math_special_functions) || defined(__STDCPP_MATH_SPEC_FUNCS__)
+/* Before C++17 they are there where they were asked for; <tr1/cmath>, as Boost includes it, has others. */
+#if defined(__cpp_lib_math_special_functions) ||                                               \
+    (defined(__STDCPP_MATH_SPEC_FUNCS__) && defined(__STDCPP_WANT_MATH_SPEC_FUNCS__) &&        \
+     __STDCPP_WANT_MATH_SPEC_FUNCS__ != 0)
 
 #include <wengert/operation.h>
 
