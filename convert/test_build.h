@@ -32,7 +32,7 @@ typedef enum header_check { HEADER_FIRST, HEADER_SAME, HEADER_ALONE } header_che
 
 /* The ways to write a converted function: what is given to the converter. A recording has a
  * callback, an adjoint a function for the transposed product. Of random programs, modes with a turn
- * get every second one. A sanitizer sees the converter and the library: there every mode is
+ * get every second one (turn 1 or 2; 0: all). A sanitizer sees the converter and the library: there every mode is
  * converted, and the one that calls the library in most ways is compiled. */
 typedef struct mode {
     const char *name, *options;
