@@ -166,8 +166,8 @@ WG_API WG_MUST_CHECK wg_status wg_reverse_lanes(wg_tape *t, size_t k, size_t m,
                                                 const wg_real *y, const double *w);
 
 /* wg_reverse_check - would wg_reverse_lanes begin, or for k = 1 wg_reverse and wg_reverse_seeds? It makes the
- * room for that: after it what may fail is an operation. Adjoints are 0 then.
- * Errors: theirs. */
+ * room for that: after it what may fail is an operation. Adjoints of k lanes are 0 then.
+ * Errors: theirs; after WG_ESEED they are 0, too. */
 WG_API WG_MUST_CHECK wg_status wg_reverse_check(wg_tape *t, size_t k, size_t m,
                                                 const wg_real *y);
 
