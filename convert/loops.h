@@ -17,8 +17,8 @@ typedef enum course { SAME, GROWS, UNKNOWN } course;
 typedef struct turn {
     writer *w;
     version *v;
-    const node *loop;      /* NULL: of a function */
-    const decl *counter;   /* of the loop */
+    const node *loop;    /* NULL: of a function */
+    const decl *counter; /* of the loop */
     struct turn *caller;
     unsigned char *course; /* by index of parameters and locals */
     const char *masked;    /* selected by this condition: its text; NULL: always */
@@ -48,7 +48,7 @@ bool is_own(const turn *t, const decl *d);
 bool is_of_turn(const turn *t, const decl *d);
 course course_of(turn *t, const node *n);
 bool is_selected(const turn *t, const node *condition); /* it depends on numbers */
-bool is_sum(const turn *t, const node *n); /* x = x + e, x = x - e */
+bool is_sum(const turn *t, const node *n);              /* x = x + e, x = x - e */
 version *turn_called(const turn *t, const node *call);
 bool is_number_literal(const node *n);
 

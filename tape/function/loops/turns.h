@@ -36,8 +36,11 @@ typedef struct wgi_turn_place {
     unsigned char size, number,
         whole; /* it holds a number, no variable; it is a whole number */
     unsigned char loaded, stored, added, again; /* again: seen in the second turn */
-    unsigned char input, output;                /* groups */
-    wg_real operand, now; /* what was loaded from before the turn; what is there */
+    unsigned char held; /* a state that holds what stands in memory besides */
+    uint32_t of,
+        ago; /* reads, or holds, what was written to place `of` so many turns ago; 0: does not */
+    unsigned char input, output; /* groups */
+    wg_real operand, now;        /* what was loaded from before the turn; what is there */
 } wgi_turn_place;
 
 /* Memory of a turn. */
