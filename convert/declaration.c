@@ -55,9 +55,28 @@ static void write_reset(writer *w, const decl *d, text *to) {
          d->init != NULL ? x : "", x);
 }
 
+static const char *write_record(writer *w, const file *f, size_t begin, size_t end);
+
+/* Names of types that a function declares, which variables may leave unused; those of arrays, pointers and functions of
+ * numbers also by another name. */
+static const char *write_local_types(writer *w, const node *n) {
+    static const char unused[] = "__attribute__((unused)) ";
+    const list *const all = &w->a->program->typedefs;
+    for (size_t i = 0; i < all->n; i++) {
+        const decl *const d = all->at[i];
+        if (d->owner == NULL || d->file != n->file || d->begin < n->begin || d->end > n->end)
+            continue;
+        if (d->type->kind == TYPE_REAL) return format("%s%s", unused, source(n));
+        if (names_numbers(w, d))
+            return format("%s%s %s%s", unused, source(n), unused,
+                          write_record(w, n->file, n->begin, n->end));
+    }
+    return source(n);
+}
+
 const char *write_declaration(writer *w, const node *n) {
     const file *const f = n->file;
-    if (n->decls.n == 0) return source(n);
+    if (n->decls.n == 0) return write_local_types(w, n);
     const decl *const first = n->decls.at[0];
     text to = {NULL, 0, 0};
     size_t rest = specifiers_end(f, n->begin, n->end), at = rest;
