@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* turns.h - a loop that is recorded by its first two turns: what turns.c, which takes down what they read and
  * write, and turns_end.c, which makes the record, share. Internal. */
-#ifndef WGI_TAPE_FUNCTION_LOOPS_TURNS_H
-#define WGI_TAPE_FUNCTION_LOOPS_TURNS_H
+#ifndef WGI_TAPE_FUNCTION_FLATTEN_TURNS_H
+#define WGI_TAPE_FUNCTION_FLATTEN_TURNS_H
 
-#include "callable.h"
+#include "tape/engine/tape.h"
 
+#include <wengert/map.h>
 #include <wengert/turns.h>
 
 /* What inputs and outputs of the function of a turn are: `wgi_group` of a place is one of these. */
