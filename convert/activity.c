@@ -198,6 +198,7 @@ static void join_callees(analysis *a, const decl *f) {
 
 bool analyse(analysis *a, decl *f) {
     const size_t before = errors_said();
+    functions_left = false;
     a->of_decl = arena_get((a->program->decls + 1) * sizeof *a->of_decl);
     (void)remembers(f);
     a->root = new_version(a, NULL, f);

@@ -12,10 +12,14 @@ static const char *whole_declaration(writer *w) {
     if (w->generic) return generic_declaration(w, arguments_declaration(w));
     return format(
         "%s/* %s_callback - %s as drivers call it, wg_jacobian among them.\n * x: %s\n * y: %s\n * Errors: WG_ENULL, "
-        "WG_ESHAPE, WG_ENOMEM. */\n"
+        "WG_ESHAPE, WG_ENOMEM%s. */\n"
         "wg_status %s_callback(wg_tape *tape, size_t n, const wg_real *x, size_t m, wg_real *y,\n    void *data);\n",
         arguments_declaration(w), name, w->a->root->function->name,
-        selections_text(&w->a->inputs), selections_text(&w->a->outputs), name);
+        selections_text(&w->a->inputs), selections_text(&w->a->outputs),
+        w->rows
+            ? ", WG_EARG: a pointer leads to a function that was not converted, or into the structure that has it"
+            : "",
+        name);
 }
 
 /* ---- copies of structures ----------------------------------------------------------------- */

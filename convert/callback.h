@@ -37,7 +37,11 @@ const type *pointed(const decl *p);
 const decl *
 cannot_make(const writer *w); /* a parameter that is not copied by itself, or NULL */
 
-/* The function for drivers of an adjoint without a tape: value and transposed product. */
+bool has_deep_pointers(
+    const writer *w); /* to pointers to what is no number, which are not copied */
+
+/* The function for drivers of an adjoint without a tape: value and transposed product. Where rows are recorded
+ * it is of its file only, and a callback is declared. */
 const char *vjp_declaration(writer *w);
 const char *vjp_definition(writer *w);
 const char *vjp_header(writer *w); /* what the header says */

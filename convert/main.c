@@ -7,24 +7,19 @@
 #include "convert/adjoint.h"
 #include "convert/annotate.h"
 #include "convert/callback.h"
-#include "convert/expand.h"
 #include "convert/forward.h"
 #include "convert/generic.h"
+#include "convert/reading.h"
+#include "convert/rows.h"
 
 static const char usage[] =
     "usage: wengert-convert FILE.c .. --function NAME --with-respect-to INPUTS --of OUTPUTS -o OUT.c\n"
-    "           [--to tape|generic|blocks|adjoint] [--directions N] [--passive NAME] [--calls PARAMETER=FUNCTION] [--accept-integers] [-p FOLDER] [-- COMPILER FLAGS]\n"
+    "           [--to tape|generic|blocks|adjoint] [--directions N] [--rows N] [--passive NAME] [--calls PARAMETER=FUNCTION] [--accept-integers] [-p FOLDER] [-- COMPILER FLAGS]\n"
     "INPUTS, OUTPUTS: parameters and globals of the function, by commas: x, *p, p[0:n], s->field, s->{a,b}, return\n"
     "-p FOLDER: flags from the compile_commands.json there. More: man wengert-convert\n";
 
 /* How a file that is written begins. */
 static const char written[] = "/* Written by wengert-convert";
-
-typedef struct options {
-    list files, passive, flags, calls;
-    const char *function, *inputs, *outputs, *out, *database, *to, *directions;
-    bool accept_integers;
-} options;
 
 static int misused(const char *what) {
     fprintf(stderr, "wengert-convert: %s\n%s", what, usage);
@@ -61,6 +56,11 @@ static bool take_annotations(options *o) {
     return errors_said() == 0;
 }
 
+static bool is_at_most(const char *n, unsigned long most) {
+    return *n != 0 && strspn(n, "0123456789") == strlen(n) && strlen(n) <= 2 &&
+           strtoul(n, NULL, 10) <= most;
+}
+
 static int read_options(int argc, char **argv, options *o) {
     for (int i = 1; i < argc; i++) {
         const char *const s = argv[i], *const next = i + 1 < argc ? argv[i + 1] : NULL;
@@ -73,7 +73,8 @@ static int read_options(int argc, char **argv, options *o) {
                                 {"-o", &o->out},
                                 {"-p", &o->database},
                                 {"--to", &o->to},
-                                {"--directions", &o->directions}};
+                                {"--directions", &o->directions},
+                                {"--rows", &o->rows}};
         bool taken = false;
         if (same(s, "--")) {
             for (i++; i < argc; i++) push(&o->flags, argv[i]);
@@ -109,10 +110,12 @@ static int read_options(int argc, char **argv, options *o) {
         !same(o->to, "adjoint"))
         return misused(format("--to %s: tape, generic, blocks or adjoint", o->to));
     if (o->directions == NULL) o->directions = "8";
-    if (strspn(o->directions, "0123456789") != strlen(o->directions) ||
-        strlen(o->directions) > 2 || strtoul(o->directions, NULL, 10) > MOST_DIRECTIONS)
+    if (o->rows == NULL) o->rows = "1";
+    if (!is_at_most(o->directions, MOST_DIRECTIONS))
         return misused(
             format("--directions %s: a number of 0 to %d", o->directions, MOST_DIRECTIONS));
+    if (!is_at_most(o->rows, MOST_ROWS))
+        return misused(format("--rows %s: a number of 0 to %d", o->rows, MOST_ROWS));
     return 0;
 }
 
@@ -162,139 +165,6 @@ static bool read_database(options *o) {
     return true;
 }
 
-/* All functions that may be called from this one, also through tables. */
-static void reach(decl *d, list *to) {
-    if (d->reached) return;
-    d->reached = true;
-    if (d->kind == DECL_FUNCTION && d->body != NULL) push(to, d);
-    for (size_t i = 0; i < d->names.n; i++) reach(d->names.at[i], to);
-}
-
-enum { MOST_TEXTS = 64, MOST_ROUNDS = 8 };
-
-/* What was read: the files as they are, and with macros expanded. */
-typedef struct reading {
-    program *raw, *last;
-    table *macros;             /* of the files as they are */
-    changed texts[MOST_TEXTS]; /* that were read last, after the first expansion */
-    size_t n;
-} reading;
-
-static program *read_with(const options *o, size_t n, const changed *texts, table **macros) {
-    list flags = {NULL, 0, 0};
-    for (size_t i = 0; i < o->flags.n; i++) push(&flags, o->flags.at[i]);
-    push(&flags, (void *)"-include");
-    push(&flags, (void *)plain_name);
-    push(&flags, (void *)"-w");
-    push(&flags, (void *)"-Wno-error=implicit-function-declaration");
-    return read_program(o->files.n, (const char *const *)o->files.at, (int)flags.n,
-                        (const char *const *)flags.at, n, texts, macros);
-}
-
-/* The functions of `only` (NULL: all) that are reached from the one that is converted; false: it is not there. */
-static bool reached_functions(const options *o, const program *p, const list *only, list *to) {
-    for (size_t i = 0; i < p->functions.n; i++) ((decl *)p->functions.at[i])->reached = false;
-    for (size_t i = 0; i < p->globals.n; i++) ((decl *)p->globals.at[i])->reached = false;
-    decl *const f = function_named(p, o->function);
-    if (f == NULL) {
-        error_at(o->files.at[0], "no function '%s' is defined in the files given", o->function);
-        return false;
-    }
-    list functions = {NULL, 0, 0};
-    reach(f, &functions);
-    for (size_t i = 0; i < o->calls.n; i++) {
-        decl *const d = function_named(p, strchr(o->calls.at[i], '=') + 1);
-        if (d != NULL) reach(d, &functions);
-    }
-    for (size_t i = 0; i < functions.n; i++) {
-        bool wanted = only == NULL;
-        for (size_t k = 0; only != NULL && k < only->n; k++)
-            wanted |= same(only->at[k], ((const decl *)functions.at[i])->usr);
-        if (wanted) push(to, functions.at[i]);
-    }
-    return true;
-}
-
-/* The macros that the files define, by name; and of those that they define again or undefine, in *undone. */
-static table *defined_names(const program *p, table *undone) {
-    table *const names = table_new();
-    for (size_t i = 0; i < p->files.n; i++) {
-        const file *const f = p->files.at[i];
-        for (size_t k = 0; !f->of_system && k < f->tokens.n; k++) {
-            const token *const t = &f->tokens.at[k];
-            if (t->kind != TOKEN_DIRECTIVE) continue;
-            const char *const line = f->text + t->begin + 1;
-            const tokens words = lex(line, t->end - t->begin - 1);
-            if (words.n < 2) continue;
-            const bool undefined = token_is(line, &words.at[0], "undef");
-            if (!undefined && !token_is(line, &words.at[0], "define")) continue;
-            const char *const name =
-                copy_text(line + words.at[1].begin, words.at[1].end - words.at[1].begin);
-            if (undefined || table_get(names, name) != NULL) table_set(undone, name, names);
-            if (!undefined) table_set(names, name, names);
-        }
-    }
-    return names;
-}
-
-/* Expands macros in these functions (`at_end`: what is written stands behind all of the source): texts are replaced or added. 0: there was nothing to expand; -1: too many. */
-static int expand_all(const program *p, const list *functions, const table *macros, bool at_end,
-                      changed *texts, size_t *n) {
-    int changes = 0;
-    table *const undone = table_new();
-    if (at_end) (void)defined_names(p, undone);
-    const table *const last = at_end ? undone : NULL;
-    for (size_t i = 0; i < p->files.n;
-         i++) /* what has to go from all files is known behind the last one */
-        if (!((file *)p->files.at[i])->of_system)
-            (void)expanded_file(p->files.at[i], functions, macros, last);
-    for (size_t i = 0; i < p->files.n; i++) {
-        const file *const g = p->files.at[i];
-        const char *const s = g->of_system ? NULL : expanded_file(g, functions, macros, last);
-        if (s == NULL) continue;
-        size_t k = 0;
-        while (k < *n && !same(texts[k].name, g->name)) k++;
-        if (k == MOST_TEXTS) return -1;
-        texts[k] = (changed){g->name, s};
-        if (k == *n) ++*n;
-        changes = 1;
-    }
-    return changes;
-}
-
-static bool are_same(size_t n, const changed *a, const changed *b) {
-    for (size_t i = 0; i < n; i++)
-        if (!same(a[i].name, b[i].name) || !same(a[i].text, b[i].text)) return false;
-    return true;
-}
-
-/* The files with the macros expanded in those functions (NULL: of all that are reached); what was read
- * before, where the texts are the same. *expanded: there were some. */
-static program *read_expanded(const options *o, reading *r, const list *only, bool *expanded) {
-    changed *const texts = arena_get(MOST_TEXTS * sizeof *texts);
-    size_t n = 1;
-    texts[0] = (changed){plain_name, plain_header};
-    if (r->raw == NULL) r->raw = read_with(o, n, texts, &r->macros);
-    program *p = r->raw;
-    table *macros = r->macros;
-    for (int round = 0; p != NULL && round < MOST_ROUNDS; round++) {
-        list functions = {NULL, 0, 0};
-        if (!reached_functions(o, p, only, &functions)) return NULL;
-        const int changes =
-            expand_all(p, &functions, macros, same(o->to, "adjoint"), texts, &n);
-        *expanded |= changes != 0;
-        if (changes <= 0) return r->last = p;
-        if (round == 0) {
-            if (r->last != NULL && n == r->n && are_same(n, texts, r->texts)) return r->last;
-            memcpy(r->texts, texts, n * sizeof *texts);
-            r->n = n;
-        }
-        p = read_with(o, n, texts, &macros);
-    }
-    if (p != NULL) error_at(o->files.at[0], "macros that expand without end");
-    return NULL;
-}
-
 static analysis *analysed(const options *o, program *p) {
     analysis *const a = arena_get(sizeof *a);
     decl *const f = function_named(p, o->function);
@@ -312,6 +182,7 @@ static analysis *analysed(const options *o, program *p) {
     }
     for (size_t i = 0; i < o->calls.n; i++) push(&a->calls, o->calls.at[i]);
     mark_passive(a);
+    mark_loops(a);
     const bool in = parse_selections(a, f, o->inputs, &a->inputs),
                out = parse_selections(a, f, o->outputs, &a->outputs);
     return in && out && analyse(a, f) ? a : NULL;
@@ -412,28 +283,51 @@ static bool write_all(const options *o, analysis *a) {
            write_text(header, write_header(&w, &out, declarations));
 }
 
-static bool write_adjoints(const options *o, analysis *a) {
-    writer w = {.a = a, .tape = "tape"};
+/* A file that is written when all of them are made. */
+typedef struct made {
+    const char *name, *text;
+} made;
+
+static void push_made(list *to, const char *name, const char *s) {
+    made *const x = arena_get(sizeof *x);
+    *x = (made){name, s};
+    push(to, x);
+}
+
+/* `rows`: for a callback that records them; false, too, where there is none. */
+static bool make_adjoints(const options *o, analysis *a, bool rows, list *all) {
+    writer w = {.a = a, .tape = "tape", .rows = rows};
     const file *const root = a->root->function->file;
     const char *const header = beside(o->out, ".h");
     const output out = {.source = o->out, .header = last_part(header), .alone = true};
     refuse_recorded(a);
     leave_functions(a);
     list routines = {NULL, 0, 0};
+    if (rows && !can_have_rows(&w)) return false;
     if (!make_adjoint(&w, &routines)) return false;
-    bool good = true;
     for (size_t i = 0; i < a->program->files.n; i++) {
         const file *const f = a->program->files.at[i];
         if (!f->given || !has_adjoint(&routines, f)) continue;
         const char *const body = write_adjoint(&routines, f);
-        const char *const s = format(
-            "%s from %s. Do not edit: convert again. */\n%s\n%s%s%s", written,
-            last_part(f->name), without_plain(body), f == root ? vjp_declaration(&w) : "",
-            f == root ? "\n" : "", f == root ? behind_macros(&w, vjp_definition(&w)) : "");
-        if (errors_said() != 0) return false;
-        good &= write_text(output_name(o, a, f), s);
+        const char *behind = "";
+        if (f == root)
+            behind = format("%s\n%s", vjp_declaration(&w),
+                            behind_macros(&w, rows ? rows_definition(&w) : vjp_definition(&w)));
+        push_made(all, output_name(o, a, f),
+                  format("%s from %s. Do not edit: convert again. */\n%s\n%s", written,
+                         last_part(f->name), without_plain(body), behind));
     }
-    return good && write_text(header, write_header(&w, &out, vjp_header(&w)));
+    push_made(all, header, write_header(&w, &out, vjp_header(&w)));
+    return errors_said() == 0;
+}
+
+static bool write_made(const list *all) {
+    bool good = true;
+    for (size_t i = 0; i < all->n; i++) {
+        const made *const x = all->at[i];
+        good &= write_text(x->name, x->text);
+    }
+    return good;
 }
 
 /* Does a file begin as those that are written do? */
@@ -446,14 +340,9 @@ static bool is_output(const char *name) {
     return n == sizeof line - 1 && same(line, written);
 }
 
-static int convert(const options *o) {
+/* The files read, with the macros expanded that have to be, and analysed. */
+static analysis *analysed_files(const options *o, reading *r) {
     bool expanded = false;
-    for (size_t i = 0; i < o->files.n; i++)
-        if (is_output(o->files.at[i]))
-            error_at(format("%s:1", (char *)o->files.at[i]),
-                     "has been converted already: give the file that it was written from");
-    if (errors_said() != 0) return 1;
-    reading *const r = arena_get(sizeof *r);
     program *p = read_expanded(o, r, NULL, &expanded);
     analysis *a = p != NULL ? analysed(o, p) : NULL;
     for (int round = 0; a != NULL && round < 3 && expanded; round++) {
@@ -477,11 +366,43 @@ static int convert(const options *o) {
         }
         if (all) break;
     }
+    return a;
+}
+
+/* --to blocks by rows of the adjoint, if it has few and can be written; otherwise nothing is said of it. */
+static bool made_by_rows(const options *o, reading *r, list *all) {
+    analysis named = {.accept_integers = false};
+    hold_messages();
+    named.program = read_plain(o, r);
+    decl *const f = named.program != NULL ? function_named(named.program, o->function) : NULL;
+    bool good = f != NULL && parse_selections(&named, f, o->inputs, &named.inputs) &&
+                parse_selections(&named, f, o->outputs, &named.outputs) &&
+                has_few_rows(&named, (unsigned)strtoul(o->directions, NULL, 10),
+                             (unsigned)strtoul(o->rows, NULL, 10));
+    if (good) {
+        options adjoint = *o;
+        adjoint.to = "adjoint";
+        analysis *const a = analysed_files(&adjoint, arena_get(sizeof(reading)));
+        good = a != NULL && make_adjoints(&adjoint, a, true, all);
+    }
+    release_messages(good);
+    return good;
+}
+
+static int convert(const options *o) {
+    for (size_t i = 0; i < o->files.n; i++)
+        if (is_output(o->files.at[i]))
+            error_at(format("%s:1", (char *)o->files.at[i]),
+                     "has been converted already: give the file that it was written from");
+    if (errors_said() != 0) return 1;
+    reading *const r = arena_get(sizeof *r);
+    list all = {NULL, 0, 0};
+    if (same(o->to, "blocks") && made_by_rows(o, r, &all)) return !write_made(&all);
+    analysis *const a = analysed_files(o, r);
     if (a == NULL) return 1;
-    return (same(o->to, "adjoint") ? write_adjoints(o, a) : write_all(o, a)) &&
-                   errors_said() == 0
-               ? 0
-               : 1;
+    if (!same(o->to, "adjoint")) return !write_all(o, a);
+    all.n = 0;
+    return !(make_adjoints(o, a, false, &all) && write_made(&all));
 }
 
 int main(int argc, char **argv) {

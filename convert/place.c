@@ -362,8 +362,9 @@ number read_place(region *r, const place *p) {
     for (size_t i = 0; i < r->n; i++)
         if (r->at[i].dirty && may_overlap(&r->at[i], p)) return fails(r);
     place x = *p;
+    const decl *const whole = p->d != NULL ? p->d : p->array;
+    if (whole != NULL && !list_has(&r->loaded, whole)) push(&r->loaded, (void *)whole);
     if (read_in_turn(r, p, &x.now)) {
-        x.loaded = true;
         add_place(r, &x);
         return x.now;
     }
@@ -385,14 +386,12 @@ number read_place(region *r, const place *p) {
     x.now.vertex = chain_leaf(&outermost->chain, name, x.now.value, NO_VERTEX);
     r->vertices++;
     x.now = here(r, x.now);
-    x.loaded = true;
     add_place(r, &x);
     return x.now;
 }
 void replace_place(region *r, const place *p) {
     place *const old = known_place(r, p->key);
-    const bool loaded = old != NULL && old->loaded;
-    if (old != NULL) *old = *p, old->loaded |= loaded;
+    if (old != NULL) *old = *p;
     else add_place(r, p);
 }
 

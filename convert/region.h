@@ -25,7 +25,6 @@ typedef struct place {
     const decl *array;         /* of an element: the local array whose name it is reached by */
     cell *cell;
     number now;
-    bool loaded; /* it was read before it was assigned to */
     bool dirty,
         stale;      /* memory has not got it yet; something else may have been written there */
     unsigned order; /* of the last assignment */
@@ -78,8 +77,10 @@ typedef struct region {
     size_t n, room;
     frame *frame;
     unsigned frames, order;
-    list declared;   /* decl: scalars that are variables, of the block */
-    list own;        /* decl: arrays and structures that are of the region only */
+    list declared; /* decl: scalars that are variables, of the block */
+    list own;      /* decl: arrays and structures that are of the region only */
+    list
+        loaded; /* decl: local variables, and arrays, that were read before they were assigned to, in any branch or turn */
     list shared;     /* words in indices of what may be changed through memory, or elsewhere */
     bool asks;       /* a copy, which is to change nothing but its places */
     bool failed;     /* what is looked at cannot be a part of it */

@@ -94,13 +94,12 @@ static bool is_inside(const region *r, size_t first, size_t last, const decl *d)
     if (is_named_outside(r->block, first, last, d)) return false;
     for (size_t i = first; i <= last; i++)
         if (!is_only_indexed(r->block->child[i], d)) return false;
-    for (size_t i = 0; i < r->n; i++)
-        if (r->at[i].array == d && r->at[i].loaded) return false;
-    return true;
+    return !list_has(&r->loaded, d);
 }
 
 static bool is_read_later(const region *r, size_t first, size_t last, const place *p) {
-    if (!p->loaded && !is_named_outside(r->block, first, last, p->d)) return false;
+    if (!list_has(&r->loaded, p->d) && !is_named_outside(r->block, first, last, p->d))
+        return false;
     return is_live_after(r->block, last, p->d);
 }
 

@@ -26,18 +26,31 @@
 
 enum { MOST_INPUTS = 16, MOST_OUTPUTS = 16, COMMAND_BYTES = 8192, NAME_BYTES = 256 };
 
-/* The ways to write a converted function: what is given to the converter. A recording has a callback, an
- * adjoint a function for the transposed product. */
+/* How the header of a converted file is looked at: included before all else, compared with that of
+ * the first mode, or compiled alone, which takes longest. */
+typedef enum header_check { HEADER_FIRST, HEADER_SAME, HEADER_ALONE } header_check;
+
+/* The ways to write a converted function: what is given to the converter. A recording has a
+ * callback, an adjoint a function for the transposed product. Of random programs, modes with a turn
+ * get every second one. A sanitizer sees the converter and the library: there every mode is
+ * converted, and the one that calls the library in most ways is compiled. */
 typedef struct mode {
     const char *name, *options;
-    bool records, three_types;
+    header_check header;
+    bool records, three_types, optimised, compiled;
+    unsigned turn;
 } mode;
-static const mode modes[] = {{"tape", "", true, false},
-                             {"generic", "--to generic", true, true},
-                             {"blocks", "--to blocks --directions 16", true, false},
-                             {"regions", "--to blocks --directions 0", true, false},
-                             {"adjoint", "--to adjoint", false, false}};
+static const mode modes[] = {
+    {"tape", "", HEADER_FIRST, true, false, true, !SANITIZED, 0},
+    {"generic", "--to generic", HEADER_FIRST, true, true, false, !SANITIZED, 0},
+    {"blocks", "--to blocks --directions 16", HEADER_FIRST, true, false, false, true, 1},
+    {"regions", "--to blocks --directions 0 --rows 0", HEADER_SAME, true, false, false,
+     !SANITIZED, 2},
+    {"adjoint", "--to adjoint", HEADER_ALONE, false, false, true, !SANITIZED, 0}};
 enum { MODES = sizeof modes / sizeof *modes };
+
+/* Quickly compiled: statements are calls. */
+#define QUICK "-O0 -DWG_SMALL_CODE"
 
 static char scratch[SCRATCH_BYTES], here[1024];
 

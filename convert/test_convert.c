@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* test_convert.c - the files of test/convert, a construct of C each: converted, compiled without a
  * warning, loaded; values are compared with the original's bit for bit, derivatives with differences
- * of the original in long double. The head of a file says how:
+ * of the original in long double. The compiler optimises recordings and adjoints, where its warnings see most,
+ * and compiles the rest quickly. The head of a file says how:
  *     options: --function f ..     of the converter
  *     files: other                 .c files that are given besides
  *     inputs: 0.5 -2               the numbers that are `in[0]`, ..
@@ -55,7 +56,7 @@ static void read_construct(construct *c, const char *path) {
     char *rest = s, title[112] = "";
     for (char *line; (line = strsep(&rest, "\n")) != NULL && strcmp(line, " */") != 0;) {
         if (!*title && strncmp(line, "/* SPDX", 7) != 0)
-            print_into(title, sizeof title, "%s", line + 3);
+            print_into(title, sizeof title, "%.*s", (int)sizeof title - 1, line + 3);
         if (strncmp(line, " * ", 3) != 0) continue;
         for (size_t k = 0; k < sizeof keys / sizeof *keys; k++) {
             const size_t n = strlen(keys[k].key);
@@ -101,40 +102,47 @@ static void write_call(FILE *to, const construct *c, const char *name, const cha
     fprintf(to, "    %s\n    %s\n}\n", c->given, c->call);
 }
 
+/* All of test/convert with `number` as its type, in a folder of the scratch directory: once. */
+static void retype_all(const char *folder, const char *number) {
+    char path[NAME_BYTES];
+    glob_t all;
+    print_into(path, sizeof path, "%s/%s", scratch, folder);
+    if (access(path, F_OK) == 0) return;
+    must_run("mkdir %s", path);
+    assert_int_equal(glob("test/convert/*.[ch]", 0, NULL, &all), 0);
+    for (size_t i = 0; i < all.gl_pathc; i++) {
+        print_into(path, sizeof path, "%s/%s", folder, strrchr(all.gl_pathv[i], '/') + 1);
+        char *const s = whole_file(all.gl_pathv[i]);
+        FILE *const f = open_file(path);
+        put_retyped(f, s, number);
+        (void)fclose(f);
+        free(s);
+    }
+    globfree(&all);
+}
+
 /* The original, and what else is given, with the call beneath; in long double or as it is. */
 static void *original(const construct *c, bool wide) {
     char path[NAME_BYTES], library[NAME_BYTES], text[1024];
     print_into(library, sizeof library, "%s_%s", c->name, wide ? "long" : "plain");
     print_into(path, sizeof path, "%s.c", library);
     FILE *const to = open_file(path);
-    const bool retyped = wide || *c->rounds;
-    const char *const folder = wide      ? "#include \"long/"
-                               : retyped ? "#include \"double/"
-                                         : "#include \"test/convert/";
+    const bool rounds = !wide && *c->rounds;
+    const char *const folder = wide     ? "#include \"long/"
+                               : rounds ? "#include \"double/"
+                                        : "#include \"test/convert/";
     fputs(words(text, sizeof text, c->files, folder, ".c\"\n"), to);
     fprintf(to, "%s%s.c\"\n", folder, c->name);
     fputs(words(text, sizeof text, c->behind, folder, ".c\"\n"), to);
-    if (retyped) {
-        glob_t all;
-        assert_int_equal(glob("test/convert/*.[ch]", 0, NULL, &all), 0);
-        for (size_t i = 0; i < all.gl_pathc; i++) {
-            print_into(path, sizeof path, "%s/%s", wide ? "long" : "double",
-                       strrchr(all.gl_pathv[i], '/') + 1);
-            char *const s = whole_file(all.gl_pathv[i]);
-            FILE *const f = open_file(path);
-            put_retyped(f, s, wide ? "long double" : "double");
-            (void)fclose(f);
-            free(s);
-        }
-        globfree(&all);
-    }
+    if (wide) retype_all("long", "long double");
+    if (rounds) retype_all("double", "double");
     char call[4096];
     FILE *const of_call = fmemopen(call, sizeof call, "w");
     write_call(of_call, c, wide ? "wgt_long_call" : "wgt_plain", "double");
     (void)fclose(of_call);
     if (wide) put_retyped(to, call, "long double");
     else fputs(call, to);
-    print_into(path, sizeof path, "%s -w -I%s", wide ? "-O0" : "-O1", scratch);
+    print_into(path, sizeof path, "-O0 -w -I%s", scratch);
     (void)fclose(to);
     build_library(library, path);
     return load_library(library);
@@ -151,13 +159,19 @@ static void *converted_by(const construct *c, const mode *how) {
              words(files, sizeof files, c->files, "test/convert/", ".c "),
              words(options, sizeof options, c->options, "'", "' "), scratch, c->name);
     if (*answer) return NULL;
-    must_run(
-        "%s -std=gnu11 -Wall -Wextra -Werror -fsyntax-only -I%s/include -Itest/convert -x c %s/%s_wg.h",
-        compiler(), here, scratch, c->name);
+    if (how->header == HEADER_SAME)
+        must_run("cmp %s/of_first.h %s/%s_wg.h", scratch, scratch, c->name);
+    else if (how == modes) must_run("cp %s/%s_wg.h %s/of_first.h", scratch, c->name, scratch);
+    if (!how->compiled) return NULL;
+    if (how->header == HEADER_ALONE)
+        must_run(
+            "%s -std=gnu11 -Wall -Wextra -Werror -fsyntax-only -I%s/include -Itest/convert -x c %s/%s_wg.h",
+            compiler(), here, scratch, c->name);
     char library[NAME_BYTES], source[NAME_BYTES + 2], folder[SCRATCH_BYTES + 4];
     print_into(library, sizeof library, "%s_%s", c->name, how->name);
     print_into(source, sizeof source, "%s.c", library);
     FILE *const to = open_file(source);
+    if (how->header == HEADER_FIRST) fprintf(to, "#include \"%s_wg.h\"\n", c->name);
     fprintf(to, "#include \"%s_wg.c\"\n#include \"convert/test_called.h\"\n", c->name);
     fputs(words(files, sizeof files, c->behind, "#include \"test/convert/", ".c\"\n"), to);
     const char *const given = strstr(c->options, "--calls");
@@ -176,8 +190,9 @@ static void *converted_by(const construct *c, const mode *how) {
     else put_rows(to, function, c->n, "wgt_from", c->m);
     (void)fclose(to);
     print_into(folder, sizeof folder, " %s/", scratch);
-    print_into(options, sizeof options, "-O%d -Wall -Wextra -Werror -Itest/convert%s",
-               !SANITIZED, words(files, sizeof files, c->files, folder, "_wg.c"));
+    print_into(options, sizeof options, "%s -Wall -Wextra -Werror -Itest/convert%s",
+               how->optimised ? "-O1" : QUICK,
+               words(files, sizeof files, c->files, folder, "_wg.c"));
     build_library(library, options);
     return load_library(library);
 }
@@ -220,13 +235,6 @@ static void check(void **state) {
     close_library(same);
 }
 
-static int open_all(void **state) {
-    if (open_scratch(state) != 0) return -1;
-    char line[2 * SCRATCH_BYTES];
-    print_into(line, sizeof line, "mkdir %s/long %s/double", scratch, scratch);
-    return system(line);
-}
-
 int main(int argc, char **argv) {
     static construct all[MOST_CASES];
     struct CMUnitTest tests[MOST_CASES];
@@ -244,5 +252,5 @@ int main(int argc, char **argv) {
         n++;
     }
     globfree(&files);
-    return _cmocka_run_group_tests("convert", tests, n, open_all, close_scratch);
+    return _cmocka_run_group_tests("convert", tests, n, open_scratch, close_scratch);
 }

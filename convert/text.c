@@ -143,14 +143,17 @@ bool starts_with(const char *s, const char *with) {
 }
 bool same(const char *a, const char *b) { return strcmp(a, b) == 0; }
 
-static size_t errors;
-static table *said;
+static size_t errors, errors_before; /* all; before messages were held */
+static table *said, *said_before;
+static text held;
+static bool holding;
 static void say(const char *where, const char *kind, const char *what) {
     char *const line = format("%s: %s: %s", where, kind, what);
     if (said == NULL) said = table_new();
     if (table_get(said, line) != NULL) return;
     table_set(said, line, line);
-    fprintf(stderr, "%s\n", line);
+    if (holding) putf(&held, "%s\n", line);
+    else fprintf(stderr, "%s\n", line);
 }
 void error_at(const char *where, const char *how, ...) {
     va_list args;
@@ -166,3 +169,14 @@ void warn_at(const char *where, const char *how, ...) {
     va_end(args);
 }
 size_t errors_said(void) { return errors; }
+
+void hold_messages(void) {
+    holding = true;
+    errors_before = errors, said_before = said;
+    said = NULL, held = (text){NULL, 0, 0};
+}
+void release_messages(bool say_them) {
+    holding = false;
+    if (say_them) fputs(text_of(&held), stderr);
+    else errors = errors_before, said = said_before;
+}

@@ -44,5 +44,8 @@ bool same(const char *a, const char *b);
 __attribute__((format(printf, 2, 3))) void error_at(const char *where, const char *how, ...);
 __attribute__((format(printf, 2, 3))) void warn_at(const char *where, const char *how, ...);
 size_t errors_said(void);
+/* From hold_messages on they are kept back, until they are said after all, or dropped with the errors that they were. */
+void hold_messages(void);
+void release_messages(bool say_them);
 
 #endif

@@ -6,7 +6,7 @@
 #include "convert/adjoint.h"
 #include "convert/callback.h"
 
-enum { FIRST_WORDS = 512 }; /* of the stack of adjoints: small functions obtain no memory */
+enum { FIRST_WORDS = 2048 }; /* of the stack of adjoints: small functions obtain no memory */
 
 static const char *shadow_of(const type *t, const char *name) {
     const char *s = declared_as(t, format("%s_b", name));
@@ -178,12 +178,13 @@ static void each(const list *l, bool shadow, const char *how, text *to) {
 
 static const char *prototype(const writer *w) {
     return format(
-        "wg_status %s_vjp(size_t wgc_n, const double *wgc_x, size_t wgc_m, double *wgc_y,\n"
+        "%swg_status %s_vjp(size_t wgc_n, const double *wgc_x, size_t wgc_m, double *wgc_y,\n"
         "    const double *wgc_w, double *wgc_g, const %s *wgc_from)",
-        w->a->root->name, arguments_name(w));
+        w->rows ? "static " : "", w->a->root->name, arguments_name(w));
 }
 
 const char *vjp_declaration(writer *w) {
+    if (w->rows) return callback_declaration(w);
     text to = {NULL, 0, 0};
     put(&to, arguments_declaration(w));
     putf(
@@ -203,8 +204,7 @@ const char *vjp_header(writer *w) {
                : "/* What there is is declared where the types of its arguments are: in the source. */\n";
 }
 
-/* Pointers to pointers to what is no number are not copied. */
-static bool has_deep_pointers(const writer *w) {
+bool has_deep_pointers(const writer *w) {
     const decl *const f = w->a->root->function;
     for (size_t i = 0; i < f->parameters.n; i++) {
         const decl *const p = f->parameters.at[i];

@@ -7,10 +7,9 @@
  *     examples/controller gradient.c */
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <wengert.h>
 
-enum { STEPS = 120, ITERATIONS = 1000 };
+enum { STEPS = 120 };
 static const double DT = 0.05, STRONGEST = 2.5;
 
 /* A step of the pendulum: angle and speed s, the control u. Gives the next state and the cost
@@ -67,8 +66,10 @@ int main(int argc, char **argv) {
     const wg_argument all_in[] = {{"start", 2, 1, WG_PASSIVE}, {"u", STEPS, 1, 0}};
     const wg_argument all_out = {"cost", 1, 1, 0};
     const double at[3] = {0.1, 0, 0};
-    double x[2 + STEPS] = {0, 0}, cost = 0, first = 0, g[STEPS], v[STEPS] = {0};
-    wg_function *one = NULL, *f = NULL, *df = NULL, *both = NULL;
+    double x[2 + STEPS] = {0, 0};
+    wg_function *one = NULL, *f = NULL, *df = NULL;
+    wg_minimise_step first;
+    wg_minimise_result found;
     wg_callable *k = NULL;
 
     if (t == NULL) return 1;
@@ -76,32 +77,22 @@ int main(int argc, char **argv) {
     if (wg_function_record(t, step, NULL, 2, in, at, 2, out, &one) != WG_OK ||
         wg_callable_new(t, one, &k) != WG_OK ||
         wg_function_record(t, shoot, k, 2, all_in, x, 1, &all_out, &f) != WG_OK ||
-        wg_function_gradient(t, f, &df) != WG_OK ||
-        wg_function_join(t, 2, (const wg_function *[]){f, df}, &both) != WG_OK)
+        wg_function_gradient(t, f, &df) != WG_OK)
         return failed(t, "recording");
 
-    void *const work = malloc(wg_function_work(both, NULL));
     const wg_points points[] = {{x, 0, 1}, {x + 2, 0, 1}};
-    const wg_results results[] = {{&cost, 0, 1}, {g, 0, 1}};
-    if (work == NULL) return 1;
-    for (int i = 0; i < ITERATIONS; i++) { /* gradient descent with momentum */
-        if (wg_function_evaluate(both, 1, points, results, NULL, work, NULL) != WG_OK) return 1;
-        if (i == 0) first = cost;
-        for (size_t j = 0; j < STEPS; j++) {
-            v[j] = 0.9 * v[j] - 2 * g[j];
-            x[2 + j] += v[j];
-        }
-    }
-    printf("cost of %d steps: %.2f at first, %.2f after %d iterations\n", STEPS, first, cost,
-           ITERATIONS);
+    const wg_minimise_options search = {.gradient = 1e-6, .history = &first, .history_size = 1};
+    if (wg_function_minimise(t, f, 1, points, NULL, x + 2, &search, &found) != WG_OK)
+        return failed(t, "search");
+    printf("cost of %d steps: %.2f at first, %.2f after %zu iterations (%s)\n", STEPS,
+           first.value, found.value, found.steps, wg_stop_text(found.why));
     size_t bytes = 0;
     if (wg_function_text(t, df, NULL, NULL, 0, &bytes) != WG_OK) return failed(t, "text");
     printf("its gradient as C: %zu lines' worth of 80 characters\n", (bytes + 79) / 80);
     const int status = argc > 1 ? write_text(t, df, argv[1]) : 0;
 
-    free(work);
-    wg_function_free(both), wg_function_free(df), wg_function_free(f), wg_function_free(one);
+    wg_function_free(df), wg_function_free(f), wg_function_free(one);
     wg_callable_free(k);
     wg_tape_free(t);
-    return status || !(cost < 0.7 * first);
+    return status || !found.converged || !(found.value < 0.7 * first.value);
 }

@@ -52,6 +52,7 @@ answers 'half of --passive' 2 '--passive needs the name of a function' -- --pass
 answers 'half of --calls' 2 '--calls needs PARAMETER=FUNCTION' -- --calls f
 answers 'an option that is none' 2 '--frobnicate is no option' -- $simple -o "$dir/a.c" --frobnicate
 answers 'more directions than there are' 2 '--directions 17: a number of 0 to 16' -- $simple -o "$dir/a.c" --directions 17
+answers 'more rows than there are' 2 '--rows 17: a number of 0 to 16' -- $simple -o "$dir/a.c" --rows 17
 answers 'directions that are none' 2 '--directions few: a number of 0 to 16' -- $simple -o "$dir/a.c" --directions few
 answers '--help' 0 'usage: wengert-convert FILE.c .. --function NAME' -- --help
 answers 'a file that is not there' 1 "$dir/absent.c: error: cannot be read" -- "$dir/absent.c" --function f --with-respect-to x --of return -o "$dir/a.c"
@@ -185,11 +186,11 @@ int main(void) {
 }
 C
 for f in f g; do
-    for few in 0 8; do
-        answers "ways of a region, $f" 0 '' -- "$dir/ways.c" --to blocks --directions $few --function $f --with-respect-to x,y --of return -o "$dir/ways_wg.c"
+    for way in '--directions 0 --rows 0' '--directions 0 --rows 1' '--directions 8'; do
+        answers "ways of a region, $f" 0 '' -- "$dir/ways.c" --to blocks $way --function $f --with-respect-to x,y --of return -o "$dir/ways_wg.c"
         sed "s/F_wg/${f}_wg/g" "$dir/use_ways.c" | cat "$dir/ways_wg.c" - >"$dir/ways_use.c"
         $CC -Wall -Wextra -Iinclude "-I$dir" -o "$dir/ways" "$dir/ways_use.c" "$B/libwengert.a" $LDFLAGS $CFLAGS $MATH_LIBS -ldl -lm && "$dir/ways" ||
-            complain "a tape that keeps its code takes what a region of $f gives, --directions $few"
+            complain "a tape that keeps its code takes what a region of $f gives, $way"
     done
 done
 

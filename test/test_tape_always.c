@@ -360,6 +360,94 @@ static void an_equation_is_refused(void **state) {
     }
 }
 
+/* ---- what is known of adjoints ---- */
+
+static struct {
+    unsigned said[2]; /* to each call, the last one recorded first */
+    int calls, wrong;
+} knows;
+
+/* Two operands, of which the result is the sum. */
+static wg_status sum_shape(wg_block *b) {
+    b->out[0].rows = b->in[0].rows, b->out[0].cols = 1;
+    return WG_OK;
+}
+static wg_status sum_value(wg_block *b) {
+    for (size_t i = 0; i < b->out[0].rows; i++)
+        b->out[0].value[i] = b->in[0].value[i] + b->in[1].value[i];
+    return WG_OK;
+}
+static wg_status sum_vjp(wg_block *b) {
+    const size_t n = b->out[0].rows * b->lanes;
+    knows.said[knows.calls++ % 2] = b->untouched;
+    for (size_t k = 0; k < 2; k++)
+        for (size_t i = 0; b->untouched >> k & 1 && i < n; i++)
+            knows.wrong |= b->in[k].bar[i] != 0;
+    for (size_t k = 0; k < 2; k++)
+        for (size_t i = 0; i < n; i++) b->in[k].bar[i] += b->out[0].bar[i];
+    return WG_OK;
+}
+static const wg_block_op sum_op = {.name = "sum",
+                                   .flags = WG_OP_ALWAYS,
+                                   .shape = sum_shape,
+                                   .value = sum_value,
+                                   .vjp = sum_vjp};
+static wg_mat sum(wg_tape *t, wg_mat a, wg_mat b) {
+    const wg_mat in[2] = {a, b};
+    wg_mat y = wg_mat_failed(a.rows, 1);
+    (void)wg_apply(t, &sum_op, NULL, 0, 2, in, 1, &y);
+    return y;
+}
+
+enum between { NOTHING, WHAT_READS_B, WHAT_READS_A, A_STATEMENT, A_SMALL, A_GATHER, CASES };
+static void record_between(wg_tape *t, enum between what, wg_mat a, wg_mat b) {
+    const wg_mat two = wg_mat_block(a, 0, 0, 2, 1);
+    const wg_real some[2] = {wg_mat_at(b, 3, 0), wg_mat_at(a, 1, 0)};
+    if (what == WHAT_READS_B) (void)wg_mat_exp(t, b);
+    if (what == WHAT_READS_A) (void)wg_mat_exp(t, a);
+    if (what == A_STATEMENT) (void)wg_let(t, wg_mul(some[1], 2));
+    if (what == A_SMALL) (void)wg_mat_add(t, two, two);
+    if (what == A_GATHER) (void)wg_mat_gather(t, 1, 2, some);
+}
+
+/* y = a + b, z = y + b. Of a short recording nothing is known, nor behind what touches anything. */
+static void what_no_adjoint_has_come_to_is_said(void **state) {
+    enum { LONG = 5000, LANES = 3 };
+    static double numbers[LONG];
+    wg_tape *const t = *state;
+    const double w[LANES] = {1, 2, 3};
+    for (size_t lanes = 0; lanes <= LANES; lanes += LANES)
+        for (size_t n = 10; n <= LONG; n += LONG - 10)
+            for (enum between what = NOTHING; what < CASES; what++)
+                for (int parts = 0; parts <= (lanes == 0); parts++) {
+                    wg_tape_reset(t);
+                    memset(&knows, 0, sizeof knows);
+                    const wg_mark begin = wg_tape_mark(t);
+                    const wg_mat a = wg_mat_input(t, n, 1, numbers, n);
+                    const wg_mat b = wg_mat_input(t, n, 1, numbers, n), y = sum(t, a, b);
+                    record_between(t, what, a, b);
+                    const wg_mark middle = wg_tape_mark(t);
+                    const wg_real f = wg_mat_at(sum(t, y, b), n - 1, 0);
+                    if (lanes != 0)
+                        assert_int_equal(wg_reverse_lanes(t, lanes, 1, &f, w), WG_OK);
+                    else if (!parts) assert_int_equal(wg_reverse(t, f), WG_OK);
+                    else {
+                        assert_int_equal(wg_adjoints_clear(t), WG_OK);
+                        assert_int_equal(wg_adjoint_seed(t, f, 1), WG_OK);
+                        assert_int_equal(wg_sweep(t, wg_tape_mark(t), middle), WG_OK);
+                        assert_int_equal(wg_sweep(t, middle, begin), WG_OK);
+                    }
+                    assert_true(knows.calls == 2 && !knows.wrong);
+                    assert_int_equal(knows.said[0], n == LONG ? 3 : 0);
+                    assert_int_equal(knows.said[1],
+                                     n == LONG && !parts && what <= WHAT_READS_B ? 1 : 0);
+                    for (size_t l = 0; l < (lanes != 0 ? lanes : 1); l++) {
+                        assert_true(wg_adjoint_lane(t, wg_mat_at(a, n - 1, 0), l) == w[l]);
+                        assert_true(wg_adjoint_lane(t, wg_mat_at(b, n - 1, 0), l) == 2 * w[l]);
+                    }
+                }
+}
+
 int main(void) {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, start, end)
     const struct CMUnitTest tests[] = {
@@ -379,6 +467,7 @@ int main(void) {
         TEST(a_checkpointed_step_is_refused),
         TEST(a_region_that_says_so_reaches_beyond_its_steps),
         TEST(an_equation_is_refused),
+        TEST(what_no_adjoint_has_come_to_is_said),
         TEST(preaccumulation_is_refused_of_what_has_it_alone),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

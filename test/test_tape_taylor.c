@@ -182,6 +182,60 @@ static void adjoints_are_those_of_the_recurrences_written_out(void **state) {
     wg_function_free(vjp), wg_function_free(series), wg_function_free(f);
 }
 
+/* ---- the highest order ---- */
+
+static wg_status products(wg_tape *t, size_t n, const wg_real *x, size_t m, wg_real *y,
+                          void *data) {
+    (void)n, (void)m, (void)data;
+    y[0] = wg_let(t, wg_mul(x[0], x[1]));
+    y[1] = wg_let(t, wg_square(x[0]));
+    y[2] = wg_let(t, wg_fma(x[0], x[1], x[1]));
+    return WG_OK;
+}
+
+static void rows_of_products_are_those_of_every_length(void **state) {
+    enum { N = 2, M = 3, HIGHEST = 63 };
+    double x[N * (HIGHEST + 1)], w[M * (HIGHEST + 1)], c[M * (HIGHEST + 1)];
+    double g[N * (HIGHEST + 1)];
+    (void)state;
+    for (int k = 0; k < N * (HIGHEST + 1); k++) x[k] = k % 7 - 3;
+    for (int k = 0; k < M * (HIGHEST + 1); k++) w[k] = k % 5 - 2;
+    for (size_t order = 0; order <= HIGHEST; order++) {
+        assert_int_equal(wg_taylor_vjp(coded, products, NULL, N, order, x, M, w, c, g), WG_OK);
+        for (size_t k = 0; k <= order; k++) { /* whole numbers: exactly */
+            double ab = 0, aa = 0, by_a = 0, by_b = w[M * k + 2];
+            for (size_t j = 0; j <= k; j++) {
+                ab += x[N * j] * x[N * (k - j) + 1];
+                aa += x[N * j] * x[N * (k - j)];
+            }
+            for (size_t j = k; j <= order; j++) {
+                const double *const v = w + M * j;
+                by_a += (v[0] + v[2]) * x[N * (j - k) + 1] + 2 * v[1] * x[N * (j - k)];
+                by_b += (v[0] + v[2]) * x[N * (j - k)];
+            }
+            assert_true(c[M * k] == ab && c[M * k + 1] == aa);
+            assert_true(c[M * k + 2] == ab + x[N * k + 1]);
+            assert_true(g[N * k] == by_a && g[N * k + 1] == by_b);
+        }
+    }
+}
+
+/* What is infinite has no part in where the other factor is 0; elsewhere it has. */
+static void zeros_beside_infinities_are_zeros_in_rows(void **state) {
+    enum { N = 2, M = 3, HIGH = 12 };
+    double x[N * (HIGH + 1)] = {0}, w[M * (HIGH + 1)] = {0}, c[M * (HIGH + 1)];
+    double g[N * (HIGH + 1)];
+    (void)state;
+    x[0] = 2, x[N * 3] = INFINITY, x[N * 4 + 1] = 5;
+    w[M * 7] = 1;
+    assert_int_equal(wg_taylor_vjp(coded, products, NULL, N, HIGH, x, M, w, c, g), WG_OK);
+    for (int k = 0; k <= HIGH; k++) {
+        assert_true(c[M * k] == (k == 4 ? 10 : k == 7 ? INFINITY : 0));
+        assert_true(g[N * k] == (k == 3 ? 5 : 0));
+        assert_true(g[N * k + 1] == (k == 7 ? 2 : k == 4 ? INFINITY : 0));
+    }
+}
+
 static void order_zero_is_the_gradient(void **state) {
     const double x[3] = {0.4, 0.8, -0.3}, w[3] = {1, -2, 0.5};
     double y[3], c[3], g[3], ref[3];
@@ -234,6 +288,8 @@ int main(void) {
         cmocka_unit_test(curves_have_the_series_of_what_they_are_put_into),
         cmocka_unit_test(steps_of_a_differential_equation_are_series),
         cmocka_unit_test(adjoints_are_those_of_the_recurrences_written_out),
+        cmocka_unit_test(rows_of_products_are_those_of_every_length),
+        cmocka_unit_test(zeros_beside_infinities_are_zeros_in_rows),
         cmocka_unit_test(order_zero_is_the_gradient),
         cmocka_unit_test(mistakes_are_refused),
         cmocka_unit_test(repeated_calls_do_not_allocate),

@@ -6,19 +6,12 @@
 #include <wengert.h>
 #include <wengert/ipopt.h>
 
-static wg_status objective(wg_tape *t, size_t n, const wg_real *x, size_t m, wg_real *y,
-                           void *data) {
-    (void)n, (void)m, (void)data;
-    y[0] =
-        wg_let(t, wg_add(wg_mul(wg_mul(x[0], x[3]), wg_add(wg_add(x[0], x[1]), x[2])), x[2]));
-    return WG_OK;
-}
-
-static wg_status constraints(wg_tape *t, size_t n, const wg_real *x, size_t m, wg_real *y,
-                             void *data) {
+static wg_status hs071(wg_tape *t, size_t n, const wg_real *x, size_t m, wg_real *y,
+                       void *data) {
     (void)m, (void)data;
-    y[0] = wg_product(t, n, x);
-    y[1] = wg_squared_norm(t, n, x);
+    y[0] = wg_let(t, wg_add(wg_mul(wg_mul(x[0], x[3]), wg_sum(t, 3, x)), x[2]));
+    y[1] = wg_product(t, n, x);
+    y[2] = wg_squared_norm(t, n, x);
     return WG_OK;
 }
 
@@ -28,21 +21,15 @@ int main(void) {
     const double least[] = {25, 40}, most[] = {INFINITY, 40};
     wg_ipopt *s = wg_ipopt_new(&(wg_ipopt_problem){.n = 4,
                                                    .m = 2,
-                                                   .objective = objective,
-                                                   .constraints = constraints,
+                                                   .callback = hs071,
                                                    .start = x,
                                                    .lower = lower,
                                                    .upper = upper,
                                                    .constraint_lower = least,
                                                    .constraint_upper = most});
-    if (wg_ipopt_status(s) == WG_OK) {
-        AddIpoptIntOption(wg_ipopt_handle(s), "print_level", 0);
-        AddIpoptStrOption(wg_ipopt_handle(s), "sb", "yes");
-        AddIpoptNumOption(wg_ipopt_handle(s), "tol", 1e-9);
-        if (wg_ipopt_solve(s, x, &value, NULL) == Solve_Succeeded)
-            printf("f(%.6f, %.6f, %.6f, %.6f) = %.7f\n", x[0], x[1], x[2], x[3], value);
-    }
-    if (wg_ipopt_status(s) != WG_OK) fprintf(stderr, "%s\n", wg_ipopt_message(s));
+    if (wg_ipopt_solve(s, x, &value, NULL) == Solve_Succeeded)
+        printf("f(%.6f, %.6f, %.6f, %.6f) = %.7f\n", x[0], x[1], x[2], x[3], value);
+    else fprintf(stderr, "%s\n", wg_ipopt_message(s));
     wg_ipopt_free(s);
     return !(fabs(value - 17.0140173) < 1e-6);
 }

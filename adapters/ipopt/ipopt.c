@@ -16,7 +16,8 @@ enum { VALUE = 1, GRADIENT = 2, CONSTRAINTS = 4, JACOBIAN = 8 };
 
 struct wg_ipopt {
     size_t n, m;
-    wg_callback *objective_callback, *constraints_callback;
+    wg_callback *objective_callback, *constraints_callback, *callback;
+    wg_real *outputs; /* of the callback: 1 + m */
     void *data;
     wg_function *objective_function, *constraints_function; /* of a given function */
     wg_problem *objective, *constraints, *both;
@@ -147,6 +148,23 @@ static wg_status both(wg_tape *t, size_t n, const wg_real *x, size_t m, wg_real 
                                      : s->constraints_callback(t, n, x, m - 1, y + 1, s->data);
 }
 
+/* Some outputs of a callback that has all, from `first` on; none is written yet, as y is not. */
+static wg_status outputs(wg_tape *t, size_t n, const wg_real *x, size_t first, size_t m,
+                         wg_real *y, wg_ipopt *s) {
+    for (size_t j = 0; j <= s->m; j++) s->outputs[j] = y[0];
+    const wg_status status = s->callback(t, n, x, 1 + s->m, s->outputs, s->data);
+    memcpy(y, s->outputs + first, m * sizeof *y);
+    return status;
+}
+static wg_status its_objective(wg_tape *t, size_t n, const wg_real *x, size_t m, wg_real *y,
+                               void *data) {
+    return outputs(t, n, x, 0, m, y, data);
+}
+static wg_status its_constraints(wg_tape *t, size_t n, const wg_real *x, size_t m, wg_real *y,
+                                 void *data) {
+    return outputs(t, n, x, 1, m, y, data);
+}
+
 /* Objective and constraints of a given function, apart. */
 static wg_status take_apart(wg_ipopt *s, const wg_function *f) {
     const char *name[16];
@@ -180,14 +198,16 @@ static int make(wg_ipopt *s, const wg_ipopt_problem *p, wg_problem **out, size_t
 }
 
 static wg_status make_problems(wg_ipopt *s, const wg_ipopt_problem *p) {
-    const int given = p->function != NULL;
-    if (given && take_apart(s, p->function) != WG_OK) return s->status;
-    if (!make(s, p, &s->objective, 1, p->objective, p->data, s->objective_function) ||
-        !make(s, p, &s->both, 1 + p->m, both, s, p->function) ||
+    const int one = p->callback != NULL;
+    if (p->function != NULL && take_apart(s, p->function) != WG_OK) return s->status;
+    if (!make(s, p, &s->objective, 1, one ? its_objective : p->objective, one ? s : p->data,
+              s->objective_function) ||
+        !make(s, p, &s->both, 1 + p->m, one ? p->callback : both, one ? p->data : s,
+              p->function) ||
         !well(s, s->both, wg_problem_hessian_pattern(s->both, p->start, &s->hessian)))
         return s->status;
-    if (p->m != 0 &&
-        make(s, p, &s->constraints, p->m, p->constraints, p->data, s->constraints_function))
+    if (p->m != 0 && make(s, p, &s->constraints, p->m, one ? its_constraints : p->constraints,
+                          one ? s : p->data, s->constraints_function))
         well(s, s->constraints,
              wg_problem_jacobian_pattern(s->constraints, 0, p->start, WG_ROW_MAJOR,
                                          &s->jacobian));
@@ -234,17 +254,23 @@ static wg_status make_handle(wg_ipopt *s, const wg_ipopt_problem *p) {
 
 static wg_status begin(wg_ipopt *s, const wg_ipopt_problem *p) {
     const int callbacks = p->objective != NULL && (p->constraints != NULL || p->m == 0);
-    if (p->function == NULL ? !callbacks : p->objective != NULL || p->constraints != NULL)
+    const int any = p->objective != NULL || p->constraints != NULL;
+    const int whole = (p->function != NULL) + (p->callback != NULL);
+    if (whole == 0 ? !callbacks : whole == 2 || any)
         return refuse(
-            s, p->function == NULL ? WG_ENULL : WG_EARG,
-            "wg_ipopt_new: a function, or objective and constraints have to be there");
+            s, whole == 0 ? WG_ENULL : WG_EARG,
+            "wg_ipopt_new: a function, a callback, or objective and constraints have to "
+            "be there");
     if (p->start == NULL && p->n != 0)
         return refuse(s, WG_ENULL, "wg_ipopt_new: start is NULL");
     if (p->n == 0 || p->n > INT_MAX || p->m > INT_MAX)
         return refuse(s, WG_EARG, "wg_ipopt_new: no variable, or more than int can count");
     s->n = p->n, s->m = p->m;
     s->objective_callback = p->objective, s->constraints_callback = p->constraints;
+    s->callback = p->callback;
     s->data = p->data;
+    s->outputs = calloc(1 + s->m, sizeof *s->outputs);
+    if (s->outputs == NULL) return refuse(s, WG_ENOMEM, "out of memory");
     if (make_problems(s, p) != WG_OK) return s->status;
     const size_t entries = s->jacobian == NULL ? 0 : s->jacobian->entries;
     s->gradient = malloc((s->n + 2 * s->m + entries + 1) * sizeof *s->gradient);
@@ -272,7 +298,7 @@ void wg_ipopt_free(wg_ipopt *s) {
     if (s->handle != NULL) FreeIpoptProblem(s->handle);
     wg_problem_free(s->objective), wg_problem_free(s->constraints), wg_problem_free(s->both);
     wg_function_free(s->objective_function), wg_function_free(s->constraints_function);
-    free(s->gradient);
+    free(s->gradient), free(s->outputs);
     free(s);
 }
 

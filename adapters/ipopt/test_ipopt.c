@@ -69,6 +69,36 @@ static wg_status objective_and_constraints(wg_tape *t, size_t n, const wg_real *
     return s == WG_OK ? programme_constraints(t, n, x, m - 1, y + 1, data) : s;
 }
 
+static void a_callback_of_both_is_solved_like_two(void **state) {
+    (void)state;
+    for (size_t k = 0; k < PROGRAMMES; k++) {
+        bounds b;
+        wg_ipopt_problem with = stated(&programmes[k], &b);
+        with.objective = with.constraints = NULL;
+        with.callback = objective_and_constraints;
+        solve(&programmes[k], &with);
+        with.flags = WG_RECORD_ONCE;
+        solve(&programmes[k], &with);
+    }
+}
+
+/* Of the objective, the constraint is not written. */
+static wg_status forgetful(wg_tape *t, size_t n, const wg_real *x, size_t m, wg_real *y,
+                           void *data) {
+    (void)n, (void)m, (void)data;
+    y[0] = wg_let(t, wg_square(x[0]));
+    return WG_OK;
+}
+static void outputs_that_a_callback_of_both_forgets_are_refused(void **state) {
+    const double x = 1;
+    wg_ipopt *const s =
+        wg_ipopt_new(&(wg_ipopt_problem){.n = 1, .m = 1, .callback = forgetful, .start = &x});
+    (void)state;
+    assert_int_not_equal(wg_ipopt_status(s), WG_OK);
+    assert_null(wg_ipopt_handle(s));
+    wg_ipopt_free(s);
+}
+
 static void a_function_is_solved_like_its_callbacks(void **state) {
     (void)state;
     for (size_t k = 0; k < PROGRAMMES; k++) {
@@ -155,8 +185,8 @@ static void what_cannot_be_a_problem_is_refused_by_name(void **state) {
     const double x[] = {1, 5, 5, 1};
     bounds b;
     const wg_ipopt_problem good = stated(&programmes[1], &b);
-    wg_ipopt_problem bad[6] = {good, good, good, good, good, good};
-    const wg_status want[] = {WG_ENULL, WG_ENULL, WG_ENULL, WG_EARG, WG_EARG, WG_EARG};
+    wg_ipopt_problem bad[7] = {good, good, good, good, good, good, good};
+    const wg_status want[] = {WG_ENULL, WG_ENULL, WG_ENULL, WG_EARG, WG_EARG, WG_EARG, WG_EARG};
     (void)state;
     bad[0].objective = NULL;
     bad[1].constraints = NULL;
@@ -164,7 +194,8 @@ static void what_cannot_be_a_problem_is_refused_by_name(void **state) {
     bad[3].n = 0;
     bad[4].m = (size_t)1 << 40;
     bad[5].flags = 64;
-    for (size_t k = 0; k < 6; k++) {
+    bad[6].callback = objective_and_constraints;
+    for (size_t k = 0; k < 7; k++) {
         wg_ipopt *const s = wg_ipopt_new(&bad[k]);
         double at[4];
         memcpy(at, x, sizeof at);
@@ -186,6 +217,8 @@ static void what_cannot_be_a_problem_is_refused_by_name(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(programmes_end_at_their_published_values),
+        cmocka_unit_test(a_callback_of_both_is_solved_like_two),
+        cmocka_unit_test(outputs_that_a_callback_of_both_forgets_are_refused),
         cmocka_unit_test(a_function_is_solved_like_its_callbacks),
         cmocka_unit_test(scaled_by_its_user_a_programme_has_the_same_solution),
         cmocka_unit_test(a_step_to_where_the_objective_is_no_number_is_shortened),

@@ -148,6 +148,12 @@ static void least_at(void *from, void *to, int *n, MPI_Datatype *type) {
     take_located(from, to, *n, 0);
 }
 
+static void multiply(void *from, void *to, int *n, MPI_Datatype *type) {
+    int bytes = 0;
+    (void)MPI_Type_size(*type, &bytes);
+    wgi_mpi_multiply(from, to, (size_t)*n, (size_t)bytes / sizeof(double));
+}
+
 static int none(MPI_Comm comm) { return comm == MPI_COMM_NULL; }
 
 /* Between MPI_Init and MPI_Finalize. */
@@ -182,7 +188,8 @@ static int make(wg_mpi *m, MPI_Comm comm, unsigned flags) {
            MPI_Op_create(largest, 1, &m->largest) == MPI_SUCCESS &&
            MPI_Op_create(least, 1, &m->least) == MPI_SUCCESS &&
            MPI_Op_create(largest_at, 1, &m->largest_at) == MPI_SUCCESS &&
-           MPI_Op_create(least_at, 1, &m->least_at) == MPI_SUCCESS;
+           MPI_Op_create(least_at, 1, &m->least_at) == MPI_SUCCESS &&
+           MPI_Op_create(multiply, 1, &m->products) == MPI_SUCCESS;
 }
 
 /* Is it, or can it be ended? What was sent and is not received by anybody cannot. */
@@ -219,7 +226,7 @@ static void release(wg_mpi *m) {
     for (int k = 0; k < WGI_COMMS; k++)
         if (!none(m->comm[k])) (void)MPI_Comm_free(&m->comm[k]);
     if (!none(m->reversed)) (void)MPI_Comm_free(&m->reversed);
-    MPI_Op *const made[] = {&m->largest, &m->least, &m->largest_at, &m->least_at};
+    MPI_Op *const made[] = {&m->largest, &m->least, &m->largest_at, &m->least_at, &m->products};
     for (size_t k = 0; k < sizeof made / sizeof *made; k++)
         if (*made[k] != MPI_OP_NULL) (void)MPI_Op_free(made[k]);
     forget(m);
@@ -235,7 +242,7 @@ static wg_mpi *open_on(MPI_Comm comm, unsigned flags) {
     }
     for (int k = 0; k < WGI_COMMS; k++) m->comm[k] = MPI_COMM_NULL;
     m->reversed = MPI_COMM_NULL;
-    m->largest = m->least = m->largest_at = m->least_at = MPI_OP_NULL;
+    m->largest = m->least = m->largest_at = m->least_at = m->products = MPI_OP_NULL;
     int bad = !make(m, comm, flags), any = 1;
     if (MPI_Allreduce(&bad, &any, 1, MPI_INT, MPI_MAX, comm) == MPI_SUCCESS && !any) return m;
     release(m);

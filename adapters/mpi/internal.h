@@ -81,7 +81,8 @@ typedef struct wgi_neighbours {
 struct wg_mpi {
     MPI_Comm comm[WGI_COMMS];
     MPI_Comm reversed; /* its ranks the other way round */
-    MPI_Op largest, least, largest_at, least_at;
+    MPI_Op largest, least, largest_at, least_at,
+        products; /* the last one of numbers with tangents */
     int rank, size, checked, tags;
     uint64_t keys, ids;
     uint64_t sweeps; /* that all ranks have agreed upon */
@@ -180,6 +181,8 @@ const double *wgi_mpi_flat(wg_mpi *m, const wg_block_arg *a, int bar, size_t lan
 /* bar += x, and the same times p, a number for each element. */
 void wgi_mpi_add(const wg_block_arg *a, const double *x, size_t lanes);
 void wgi_mpi_add_product(const wg_block_arg *a, const double *p, const double *x, size_t lanes);
+/* y *= x of n numbers, each with its tangents behind it, `each` together: exact with zeros. */
+void wgi_mpi_multiply(const double *x, double *y, size_t n, size_t each);
 static inline size_t wgi_mpi_size(const wg_block_arg *a) { return a->rows * a->cols; }
 
 /* wg_block_op: one more result, a 0, so that what receives nothing is a record, too. */

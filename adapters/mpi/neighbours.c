@@ -5,7 +5,6 @@
  * exchange is over when it comes back, so one tag is enough for what travels one way. */
 #include "internal.h"
 #include <limits.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -188,22 +187,15 @@ static wg_status value(wg_block *b) {
 }
 static wg_status jvp(wg_block *b) { return forward(b, WGI_TANGENTS); }
 
-/* Where an adjoint may come as it stands: side by side, and nothing is there yet to be added to: the first
- * number is 0, and each the one before it. */
-static int is_clear(const wg_block_arg *x, size_t lanes) {
-    const size_t n = wgi_mpi_size(x) * lanes;
-    if (x->bar == NULL || (x->bar_ld != x->rows && x->cols != 1)) return 0;
-    return n == 0 || (x->bar[0] == 0 && !signbit(x->bar[0]) &&
-                      memcmp(x->bar, x->bar + 1, (n - 1) * sizeof *x->bar) == 0);
-}
-
-/* Where those of the operands come: into their places, no two into one, or into a room. */
+/* Where adjoints of the operands come: into their places, as they stand, where they are side by side and
+ * nothing is there yet to be added to, no two into one; or into a room. */
 static wg_status places(wg_mpi *m, const wg_block *b) {
     wgi_neighbours *const a = &m->near;
     size_t all = 0;
     for (size_t k = 0; k < a->outs; k++) {
-        double *const at = b->in[k].bar;
-        a->in_at[k] = is_clear(&b->in[k], b->lanes) ? at : NULL;
+        const wg_block_arg *const x = &b->in[k];
+        double *const at = x->bar_ld == x->rows || x->cols == 1 ? x->bar : NULL;
+        a->in_at[k] = b->untouched >> k & 1 ? at : NULL;
         for (size_t j = 0; a->in_at[k] != NULL && j < k; j++)
             if (a->in_at[j] != NULL && a->in_at[j] < at + a->out[k] &&
                 at < a->in_at[j] + a->out[j])

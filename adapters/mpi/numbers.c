@@ -31,10 +31,31 @@ const double *wgi_mpi_flat(wg_mpi *m, const wg_block_arg *a, int bar, size_t lan
     return to;
 }
 
+/* Several at once, where the compiler would take one after the other. */
+typedef double numbers __attribute__((vector_size(64)));
+
+static void add(double *to, const double *x, size_t n) {
+    enum { AT_ONCE = sizeof(numbers) / sizeof(double) };
+    size_t i = 0;
+    for (; n - i >= AT_ONCE; i += AT_ONCE) {
+        numbers a, b;
+        memcpy(&a, to + i, sizeof a);
+        memcpy(&b, x + i, sizeof b);
+        a += b;
+        memcpy(to + i, &a, sizeof a);
+    }
+    for (; i < n; i++) to[i] += x[i];
+}
+
 void wgi_mpi_add(const wg_block_arg *a, const double *x, size_t lanes) {
     if (a->bar == NULL) return;
-    for (size_t j = 0; j < a->cols; j++)
-        for (size_t i = 0; i < a->rows * lanes; i++) a->bar[j * a->bar_ld * lanes + i] += *x++;
+    if (a->bar_ld == a->rows || a->cols == 1) {
+        add(a->bar, x, wgi_mpi_size(a) * lanes);
+        return;
+    }
+    const size_t column = a->rows * lanes;
+    for (size_t j = 0; j < a->cols; j++, x += column)
+        add(a->bar + j * a->bar_ld * lanes, x, column);
 }
 
 void wgi_mpi_add_product(const wg_block_arg *a, const double *p, const double *x,
@@ -44,6 +65,15 @@ void wgi_mpi_add_product(const wg_block_arg *a, const double *p, const double *x
         for (size_t i = 0; i < a->rows; i++, p++)
             for (size_t l = 0; l < lanes; l++, x++)
                 if (*p != 0 && *x != 0) a->bar[(j * a->bar_ld + i) * lanes + l] += *p * *x;
+}
+
+static double times(double a, double b) { return a == 0 || b == 0 ? 0 : a * b; }
+
+void wgi_mpi_multiply(const double *x, double *y, size_t n, size_t each) {
+    for (; n > 0; n--, x += each, y += each) {
+        for (size_t l = 1; l < each; l++) y[l] = times(x[0], y[l]) + times(x[l], y[0]);
+        y[0] *= x[0];
+    }
 }
 
 wg_mat wgi_mpi_row(wg_tape *t, size_t n, const wg_real *x) {

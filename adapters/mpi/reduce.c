@@ -3,8 +3,10 @@
  *
  * Of each rank's own number x the result y has the partial p: 1 of a sum; the product of the others,
  * from those of lower and of higher ranks, of a product; an equal share where x = y, of the largest
- * and the least. Tangents p xt are summed, adjoints of y are summed and multiplied by p. */
+ * and the least. Tangents p xt are summed, adjoints of y are summed and multiplied by p. p of a product
+ * has tangents itself, on which second derivatives stand: those of a product of numbers with tangents. */
 #include "internal.h"
+#include <wengert/elementwise.h>
 #include <limits.h>
 #include <stdlib.h>
 
@@ -151,16 +153,116 @@ static wg_status vjp(wg_block *b) {
     return wgi_mpi_done(m, b, s);
 }
 
+/* ---- second derivatives of products ----------------------------------------------------- */
+
+enum { OTHERS = WG_MPI_MAX + 1 }; /* beside wg_mpi_op: the product of the others */
+
+static wg_status others_shape(wg_block *b) {
+    b->out[0].rows = b->in[0].rows, b->out[0].cols = b->in[0].cols;
+    return WG_OK;
+}
+
+static wg_status others_value(wg_block *b) {
+    const wgi_mpi_params *const p = b->params;
+    wg_mpi *const m = p->m;
+    const size_t n = wgi_mpi_size(&b->in[0]);
+    const double *const x = wgi_mpi_flat(m, &b->in[0], 0, 1, 0);
+    double *const right = wgi_mpi_room(m, 1, n);
+    const wg_status s = enter(p, b, WGI_VALUES);
+    if (s != WG_OK || x == NULL || right == NULL)
+        return wgi_mpi_done(m, b, s != WG_OK ? s : WG_ENOMEM);
+    return wgi_mpi_done(m, b,
+                        wgi_mpi_error(m, product_of_others(m, x, n, right, b->out[0].value)));
+}
+
+/* Each number, and behind it its tangents. */
+static void pack(const wg_block_arg *x, size_t lanes, double *to) {
+    for (size_t j = 0; j < x->cols; j++)
+        for (size_t i = 0; i < x->rows; i++) {
+            const size_t at = (i + j * x->bar_ld) * lanes;
+            *to++ = x->value[i + j * x->ld];
+            for (size_t l = 0; l < lanes; l++) *to++ = x->bar != NULL ? x->bar[at + l] : 0;
+        }
+}
+
+static void pack_ones(size_t n, size_t lanes, double *to) {
+    for (size_t i = 0; i < n; i++) {
+        *to++ = 1;
+        for (size_t l = 0; l < lanes; l++) *to++ = 0;
+    }
+}
+
+/* Products of those of lower ranks, and of higher ones. */
+static int products(wg_mpi *m, size_t n, size_t lanes, const double *own, double *left,
+                    double *right) {
+    MPI_Datatype dual;
+    int error = MPI_Type_contiguous((int)lanes + 1, MPI_DOUBLE, &dual);
+    if (error != MPI_SUCCESS) return error;
+    error = MPI_Type_commit(&dual);
+    if (error == MPI_SUCCESS)
+        error = MPI_Exscan(own, left, (int)n, dual, m->products, m->comm[WGI_TANGENTS]);
+    if (error == MPI_SUCCESS)
+        error = MPI_Exscan(own, right, (int)n, dual, m->products, m->reversed);
+    (void)MPI_Type_free(&dual);
+    /* there nothing is written */
+    if (m->rank == 0) pack_ones(n, lanes, left);
+    if (m->rank == m->size - 1) pack_ones(n, lanes, right);
+    return error;
+}
+
+static wg_status others_jvp(wg_block *b) {
+    const wgi_mpi_params *const p = b->params;
+    wg_mpi *const m = p->m;
+    const size_t n = wgi_mpi_size(&b->in[0]), each = b->lanes + 1;
+    double *room[WGI_ROOMS];
+    int none = 0;
+    for (int k = 0; k < WGI_ROOMS; k++)
+        none |= (room[k] = wgi_mpi_room(m, k, n * each)) == NULL;
+    wg_status s = enter(p, b, WGI_TANGENTS);
+    if (s != WG_OK || none) return wgi_mpi_done(m, b, s != WG_OK ? s : WG_ENOMEM);
+    double *const own = room[0], *const left = room[1], *const right = room[2];
+    pack(&b->in[0], b->lanes, own);
+    s = wgi_mpi_error(m, products(m, n, b->lanes, own, left, right));
+    if (s == WG_OK) wgi_mpi_multiply(left, right, n, each);
+    for (size_t i = 0; s == WG_OK && i < n; i++)
+        for (size_t l = 0; l < b->lanes; l++)
+            b->out[0].bar[i * b->lanes + l] = right[i * each + 1 + l];
+    return wgi_mpi_done(m, b, s);
+}
+
+/* On the tape of product_adjoint, which is a forward one. */
+static const wg_block_op others_op = {.name = "wg_mpi_reduce",
+                                      .flags = WG_OP_ALWAYS,
+                                      .shape = others_shape,
+                                      .value = others_value,
+                                      .jvp = others_jvp};
+
+static wg_status product_adjoint(wg_tape *t, wg_block *b, const wg_mat *in, const wg_mat *out,
+                                 const wg_mat *bar, wg_mat *back) {
+    const wgi_mpi_params *const p = b->params;
+    wg_mpi *const m = p->m;
+    const wgi_mpi_params of_others = {
+        .m = m, .peer = p->peer, .op = OTHERS, .source = p->source};
+    wg_mat others = wg_mat_failed(in[0].rows, in[0].cols);
+    (void)out;
+    const wg_mat w = to_root(p)
+                         ? wg_mpi_mat_bcast(t, bar[0], in[0].rows, in[0].cols, p->peer, m)
+                         : wg_mpi_mat_allreduce(t, bar[0], WG_MPI_SUM, m);
+    (void)wgi_mpi_apply(t, &others_op, &of_others, sizeof of_others, (wgi_mpi_call)p->source, 1,
+                        in, 1, &others);
+    back[0] = wg_mat_mul(t, others, w);
+    return wg_tape_status(t);
+}
+
 #define REDUCTION(NAME)                                                                        \
     {                                                                                          \
         .name = NAME, .flags = WGI_MPI_LINEAR, .shape = shape, .value = value, .vjp = vjp,     \
         .jvp = jvp                                                                             \
     }
-/* A product has second derivatives of its own, which are not known here. */
 #define PRODUCT(NAME)                                                                          \
     {                                                                                          \
         .name = NAME, .flags = WG_OP_ALWAYS, .shape = shape, .value = value, .vjp = vjp,       \
-        .jvp = jvp                                                                             \
+        .jvp = jvp, .adjoint = product_adjoint                                                 \
     }
 static const wg_block_op product_op = PRODUCT("wg_mpi_reduce"),
                          all_product_op = PRODUCT("wg_mpi_allreduce"),

@@ -148,6 +148,106 @@ static void all_rows_over_ranks_are_those_of_one_tape(void **state) {
     wg_tape_free(t);
 }
 
+/* ---- products --------------------------------------------------------------------------- */
+
+static void factors(wg_tape *t, const wg_real *x, wg_real *y) {
+    y[0] = wg_let(t, wg_mul(x[0], x[0])); /* 0 with a second derivative */
+    y[1] = wg_let(t, wg_mul(x[0], wg_exp(x[1])));
+    y[2] = wg_let(t, wg_mul(2, wg_sin(x[2])));
+}
+
+/* What rank 0 makes of all products, and what the last one makes of them. */
+static wg_real at_first(wg_tape *t, const wg_real *y, const wg_real *x) {
+    return wg_let(t,
+                  wg_add(wg_add(bent(t, y[0], x[0]), bent(t, y[1], x[1])), wg_mul(y[2], x[2])));
+}
+static wg_real at_last(wg_tape *t, const wg_real *y, const wg_real *z) {
+    return wg_let(t, wg_add(wg_mul(z[0], y[1]), wg_add(wg_square(z[1]), wg_mul(z[2], y[0]))));
+}
+
+static wg_real products_over_ranks(wg_tape *t, const wg_real *x) {
+    wg_real f[EACH], y[EACH], z[EACH], sum = wg_constant(0);
+    factors(t, x, f);
+    wg_mpi_allreduce(t, f, y, EACH, WG_MPI_PROD, m);
+    wg_mpi_reduce(t, f, z, EACH, WG_MPI_PROD, size - 1, m);
+    if (rank == 0) sum = at_first(t, y, x);
+    return rank == size - 1 ? wg_let(t, wg_add(sum, at_last(t, y, z))) : sum;
+}
+
+static wg_real products_in_one(wg_tape *t, const wg_real *x) {
+    wg_real f[EACH], y[EACH];
+    for (int i = 0; i < EACH; i++) y[i] = wg_constant(1);
+    for (int q = 0; q < size; q++) {
+        factors(t, x + EACH * q, f);
+        for (int i = 0; i < EACH; i++) y[i] = wg_let(t, wg_mul(y[i], f[i]));
+    }
+    return wg_let(t, wg_add(at_first(t, y, x), at_last(t, y, y)));
+}
+
+/* Whichever factors are 0: none, that of one rank, of two, of all. */
+static void a_hessian_through_products_is_that_of_one_tape(void **state) {
+    (void)state;
+    enum { ALL = EACH * RANKS };
+    static double a[ALL], h[ALL * ALL], rows[EACH * ALL];
+    wg_tape *const t = wg_tape_new(&keeps), *const one = wg_tape_new(&keeps);
+    const size_t n = EACH * (size_t)size;
+    double scale = 0;
+    for (int zeros = 0; zeros < 4; zeros++) {
+        double mine[EACH], own[EACH], g[ALL];
+        wg_real x[EACH], of_all[ALL];
+        const int is_zero =
+            zeros == 3 || (zeros >= 1 && rank == 0) || (zeros == 2 && rank == 1);
+        wg_tape_reset(t);
+        wg_tape_reset(one);
+        fill(EACH, mine);
+        if (is_zero) mine[0] = 0;
+        MPI_Allgather(mine, EACH, MPI_DOUBLE, a, EACH, MPI_DOUBLE, MPI_COMM_WORLD);
+        assert_ok(one, wg_inputs(one, n, a, of_all));
+        const wg_real expected = products_in_one(one, of_all);
+        assert_ok(one, wg_tape_hessian(one, expected, n, of_all, h, ALL));
+        assert_ok(one, wg_adjoints(one, n, of_all, g));
+        assert_ok(t, wg_inputs(t, EACH, mine, x));
+        const wg_real y = products_over_ranks(t, x);
+        assert_ok(t, wg_mpi_hessian(t, y, EACH, x, rows, n, m));
+        assert_ok(t, wg_adjoints(t, EACH, x, own));
+        for (size_t i = 0; i < n; i++) /* the first one has no zeros */
+            for (size_t k = 0; k < n; k++) scale = fmax(scale, fabs(h[i * ALL + k]));
+        int good = 1;
+        for (size_t i = 0; i < EACH; i++) {
+            const size_t at = EACH * (size_t)rank + i;
+            good &= fabs(own[i] - g[at]) <= TOL_ORDER_ULP * 8 * DBL_EPSILON * scale;
+            for (size_t k = 0; k < n; k++)
+                good &= fabs(rows[i * n + k] - h[at * ALL + k]) <=
+                        TOL_ORDER_ULP * 8 * DBL_EPSILON * scale;
+        }
+        all(good);
+    }
+    wg_tape_free(one);
+    wg_tape_free(t);
+}
+
+/* A factor that is a constant takes part, and an infinite one has no effect where it is multiplied by
+ * what does not change. */
+static void a_factor_may_be_a_constant(void **state) {
+    (void)state;
+    if (size == 1) return;
+    wg_tape *const t = wg_tape_new(&keeps);
+    const double v[2] = {1, 0};
+    double hv[2];
+    wg_real x[2] = {wg_input(t, 3), wg_input(t, INFINITY)}, f[2] = {x[0], wg_constant(2)}, y[2];
+    if (rank == size - 1) f[0] = wg_constant(0.5);
+    if (rank == 0) f[1] = x[1];
+    wg_mpi_allreduce(t, f, y, 2, WG_MPI_PROD, m);
+    const wg_real out = rank == 0 ? y[0] : wg_constant(0);
+    assert_ok(t, wg_mpi_hvp(t, out, 2, x, v, hv, m));
+    /* y[0] is 0.5 x^(size - 1), if all x move alike */
+    const int others = size - 2;
+    const double expected =
+        others == 0 || rank == size - 1 ? 0 : 0.5 * others * pow(3, others - 1);
+    all(hv[0] == expected && hv[1] == 0);
+    wg_tape_free(t);
+}
+
 static void a_rank_may_have_nothing(void **state) {
     (void)state;
     wg_tape *const t = wg_tape_new(&keeps);
@@ -172,15 +272,40 @@ static void a_rank_may_have_nothing(void **state) {
     wg_tape_free(t);
 }
 
+/* A cube, of which nothing is known but this. */
+static wg_status cube_shape(wg_block *b) {
+    b->out[0].rows = b->out[0].cols = 1;
+    return WG_OK;
+}
+static wg_status cube_value(wg_block *b) {
+    const double x = b->in[0].value[0];
+    b->out[0].value[0] = x * x * x;
+    return WG_OK;
+}
+static wg_status cube_vjp(wg_block *b) {
+    const double x = b->in[0].value[0];
+    b->in[0].bar[0] += 3 * x * x * b->out[0].bar[0];
+    return WG_OK;
+}
+static const wg_block_op cube_op = {
+    .name = "cube", .shape = cube_shape, .value = cube_value, .vjp = cube_vjp};
+static wg_real cube(wg_tape *t, wg_real x) {
+    const wg_mat in = wg_mat_from_real(t, x);
+    wg_mat y = wg_mat_failed(1, 1);
+    (void)wg_apply(t, &cube_op, NULL, 0, 1, &in, 1, &y);
+    return wg_mat_at(y, 0, 0);
+}
+
 static void what_is_not_known_is_refused_on_all(void **state) {
     (void)state;
     wg_tape *const t = wg_tape_new(&keeps), *const plain = wg_tape_new(NULL);
     const double one = 1;
     double hv = 7, h = 7;
     wg_real x = wg_input(t, 2), y;
-    wg_mpi_allreduce(t, &x, &y, 1, WG_MPI_PROD, m);
+    const wg_real z = rank == 0 ? cube(t, x) : x;
+    wg_mpi_allreduce(t, &z, &y, 1, WG_MPI_PROD, m);
     all(wg_mpi_hvp(t, y, 1, &x, &one, &hv, m) == WG_EMODE);
-    all(strstr(wg_tape_message(t), "wg_mpi_allreduce") != NULL && hv == 7);
+    all((rank != 0 || strstr(wg_tape_message(t), "cube") != NULL) && hv == 7);
     if (wg_mpi_clear(m) != WG_OK) all(wg_mpi_message(m)[0] != 0);
     wg_tape_reset(t);
     x = wg_input(t, 2);
@@ -203,6 +328,8 @@ int main(int argc, char **argv) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_hessian_over_ranks_is_that_of_one_tape),
         cmocka_unit_test(all_rows_over_ranks_are_those_of_one_tape),
+        cmocka_unit_test(a_hessian_through_products_is_that_of_one_tape),
+        cmocka_unit_test(a_factor_may_be_a_constant),
         cmocka_unit_test(a_rank_may_have_nothing),
         cmocka_unit_test(what_is_not_known_is_refused_on_all),
     };

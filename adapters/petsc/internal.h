@@ -28,6 +28,9 @@ typedef struct wgi_room {
     size_t last, count;     /* of the parameters' inputs; parameters */
     double *x, *g, *w, *y;  /* inputs; an adjoint; weights; outputs */
     wgi_matrix jacobian, hessian;
+    const wg_pattern *
+        second; /* of the Hessian by all inputs; its entries, then room for a direction; or NULL */
+    double *entries;
 } wgi_room;
 
 /* The room of a problem, made at the first call. WGI_UNKNOWN: as its groups have it, if nobody has said yet.
@@ -37,6 +40,8 @@ wgi_room *wgi_petsc_room(wg_problem *p, wgi_equations kind);
 /* The same, with the point of a call in x. t: NULL in a system; ut: u' of a residual, or NULL. */
 wgi_room *wgi_petsc_point(wg_problem *p, wgi_equations kind, PetscReal t, Vec u, Vec ut);
 
+/* Reads n numbers from a vector of that size on one process. 0: it is another, which is kept. */
+int wgi_petsc_take(wg_problem *p, Vec v, size_t n, double *to);
 /* Writes n numbers into a vector of that size on one process. PETSC_ERR_LIB: it is another, which is kept. */
 PetscErrorCode wgi_petsc_give(wg_problem *p, const double *from, size_t n, Vec to);
 

@@ -17,7 +17,7 @@ static void clear(wgi_matrix *m) {
 static void release(void *kept) {
     wgi_room *const r = kept;
     clear(&r->jacobian), clear(&r->hessian);
-    free(r->x);
+    free(r->x), free(r->entries);
     free(r);
 }
 
@@ -86,7 +86,7 @@ static int fits(wg_problem *p, Vec v, size_t n) {
     return 0;
 }
 
-static int take(wg_problem *p, Vec v, size_t n, double *to) {
+int wgi_petsc_take(wg_problem *p, Vec v, size_t n, double *to) {
     const PetscScalar *from;
     if (!fits(p, v, n) || VecGetArrayRead(v, &from) != 0) return 0;
     memcpy(to, from, n * sizeof *to);
@@ -116,8 +116,9 @@ wgi_room *wgi_petsc_point(wg_problem *p, wgi_equations kind, PetscReal t, Vec u,
     wgi_room *const r = wgi_petsc_room(p, kind);
     if (r == NULL) return NULL;
     if (r->first != 0) r->x[0] = t;
-    if (!take(p, u, r->states, r->x + r->first)) return NULL;
-    if (ut != NULL && !take(p, ut, r->states, r->x + r->first + r->states)) return NULL;
+    if (!wgi_petsc_take(p, u, r->states, r->x + r->first)) return NULL;
+    if (ut != NULL && !wgi_petsc_take(p, ut, r->states, r->x + r->first + r->states))
+        return NULL;
     return complete(p, r) ? r : NULL;
 }
 

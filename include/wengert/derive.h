@@ -64,8 +64,8 @@ WG_API WG_MUST_CHECK wg_status wg_function_hessian(wg_tape *t, const wg_function
 /* wg_function_taylor - inputs dx; for each output y of m entries an output ty, m-by-(order+1):
  * column k holds the coefficient of s^k in y(x + s dx). order < 64. Its adjoint is the vjp of it.
  * Series go through each operation by a recurrence: a product takes order^2 / 2 products and sums, a
- * quotient, a root, exp, log as many again, sin and cos together two of these, tanh three. Measured,
- * order 8 takes 5 to 17 times the time of f at many points, order 16 takes 12 to 54, order 32 44 to 258.
+ * quotient, a root, exp, log as many again, sin and cos together two of these, tanh three. Measured at
+ * many points (bench/taylor), order 8 takes 4 to 8 times the time of f, order 16 6 to 22, order 32 9 to 73.
  * Through loops and operations on whole matrices derivatives are taken of derivatives, whose operations
  * grow much faster: small orders only. Powers with an exponent that is no whole number up to 64,
  * or that moves, have NaN from order 1 on where the base is 0.   Errors: WG_EARG: the order.

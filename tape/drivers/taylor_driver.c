@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Taylor coefficients of a callback, and their adjoints, as numbers. What was recorded becomes a graph,
  * which says by which recurrence each node has its coefficients (tape/function/make/series.h, where the
- * formulas are those of taylor.c); coefficients are computed order by order, in each order node by node,
- * and their adjoints the other way round.
+ * formulas are those of taylor.c). Nodes have all of their coefficients one node after the other; those that
+ * need each other's, as a sine and its partial do, together, order by order. Adjoints go the other way round.
  *
  * Letters: v, a, b, p the coefficients of a node, of its operands and of a partial, v_, a_, ... their
  * adjoints; k the order. The adjoint of v_0 goes by partials, so that for adjoints everything is found one
@@ -10,6 +10,7 @@
 #include "tape/engine/drive.h"
 #include "tape/function/graph/taking.h"
 #include "tape/function/make/series.h"
+#include "taylor_rows.h"
 
 #include <math.h>
 #include <string.h>
@@ -24,6 +25,8 @@ typedef struct run {
     uint32_t *x, *y;     /* nodes */
     unsigned char *kind; /* of each node: its wgi_recurrence */
     uint32_t *list; /* of nodes with coefficients, each behind what it needs of its own order */
+    unsigned char
+        *tied; /* does it need, or is it needed by, the one behind it in other orders? */
     size_t listed;
     double *c,
         *bar; /* order + 1 of each node; of those that do not move all but the first are 0 */
@@ -55,15 +58,39 @@ static wg_status refuse_wholes(run *r) {
     return WG_OK;
 }
 
-/* Lists a node behind the one that has the same series, and behind its operands. */
-static void list_node(run *r, uint32_t node, unsigned char *is_listed) {
-    if (is_listed[node] || r->s.need[node] == 0) return;
-    is_listed[node] = 1;
-    for (uint32_t k = 0; k < r->g.node[node].count; k++)
-        list_node(r, operand(r, node, k), is_listed);
+static int is_moving_partial(const run *r, uint32_t p) {
+    return p != WGI_NO_NODE && r->s.moves[p] && r->s.need[p] != 0;
+}
+
+/* Lists a node behind the one that has the same series, and behind its operands; its partials follow. */
+static void list_node(run *r, uint32_t node, uint32_t *place) {
+    if (place[node] != 0 || r->s.need[node] == 0) return;
+    const uint32_t count = r->g.node[node].count;
+    for (uint32_t k = 0; k < count; k++) list_node(r, operand(r, node, k), place);
+    if (place[node] != 0) return;
     if (r->kind[node] == WGI_SERIES_SAME)
-        list_node(r, wgi_series_shares(&r->s, node)[0], is_listed);
+        list_node(r, wgi_series_shares(&r->s, node)[0], place);
     r->list[r->listed++] = node;
+    place[node] = (uint32_t)r->listed;
+    if (r->kind[node] != WGI_SERIES_OTHER) return;
+    const uint32_t *const p = wgi_series_shares(&r->s, node);
+    for (uint32_t k = 0; k < count; k++)
+        if (is_moving_partial(r, p[k])) list_node(r, p[k], place);
+}
+
+/* Ties a node to all up to the last of its partials that stands behind it. */
+static void tie(run *r, const uint32_t *place) {
+    size_t reach = 0;
+    for (size_t i = 0; i < r->listed; i++) {
+        const uint32_t node = r->list[i];
+        if (r->kind[node] == WGI_SERIES_OTHER) {
+            const uint32_t *const p = wgi_series_shares(&r->s, node);
+            for (uint32_t k = 0; k < r->g.node[node].count; k++)
+                if (is_moving_partial(r, p[k]) && place[p[k]] - 1 > reach)
+                    reach = place[p[k]] - 1;
+        }
+        r->tied[i] = reach > i;
+    }
 }
 
 /* The values of all nodes, from those of the inputs. */
@@ -98,15 +125,17 @@ static wg_status take(run *r, const double *x) {
                             r->y);
     if (s != WG_OK) return s;
     const size_t nodes = r->g.nodes;
-    unsigned char *const is_listed = keep(r, nodes, 1);
+    uint32_t *const place = keep(r, nodes, sizeof *place);
     r->list = keep(r, nodes, sizeof *r->list);
     r->kind = keep(r, nodes, 1);
+    r->tied = keep(r, nodes, 1);
     r->c = keep(r, nodes * each, sizeof *r->c);
     if (r->adjoint) r->bar = keep(r, nodes * each, sizeof *r->bar);
     if (c->status != WG_OK) return c->status;
     for (uint32_t i = 0; i < nodes; i++) r->kind[i] = (unsigned char)wgi_series_of(&r->s, i);
     for (uint32_t i = 0; i < nodes; i++)
-        if (r->s.need[i] != 0) list_node(r, i, is_listed);
+        if (r->s.need[i] != 0) list_node(r, i, place);
+    tie(r, place);
     for (size_t i = 0; i < r->n; i++)
         for (size_t k = 0; k < each; k++) row(r, r->x[i])[k] = x[k * r->n + i];
     evaluate(r);
@@ -175,6 +204,12 @@ static double next(const run *r, uint32_t node, size_t k) {
     const double *const a = count > 0 ? row(r, operand(r, node, 0)) : v;
     const double *const b = count > 1 ? row(r, operand(r, node, 1)) : a;
     switch ((wgi_recurrence)r->kind[node]) {
+    case WGI_SERIES_ADD:
+        return a[k] + b[k];
+    case WGI_SERIES_SUB:
+        return a[k] - b[k];
+    case WGI_SERIES_NEG:
+        return -a[k];
     case WGI_SERIES_PRODUCT:
         return convolve(a, b, k, 0, k);
     case WGI_SERIES_SQUARE:
@@ -197,12 +232,48 @@ static double next(const run *r, uint32_t node, size_t k) {
     }
 }
 
+/* All coefficients but the first of a node that is tied to no other. */
+static void whole(run *r, uint32_t node) {
+    const size_t n = r->s.need[node] - (size_t)r->adjoint + 1;
+    const uint32_t count = r->g.node[node].count;
+    double *const v = row(r, node);
+    const uint32_t first = count > 0 ? operand(r, node, 0) : node;
+    const uint32_t second = count > 1 ? operand(r, node, 1) : first;
+    const double *const a = row(r, first), *const b = row(r, second);
+    switch ((wgi_recurrence)r->kind[node]) {
+    case WGI_SERIES_ADD:
+        for (size_t k = 1; k < n; k++) v[k] = a[k] + b[k];
+        break;
+    case WGI_SERIES_SUB:
+        for (size_t k = 1; k < n; k++) v[k] = a[k] - b[k];
+        break;
+    case WGI_SERIES_PRODUCT:
+    case WGI_SERIES_SQUARE:
+        if (!r->s.moves[second])
+            for (size_t k = 1; k < n; k++) v[k] = wgi_product(a[k], b[0]);
+        else if (!r->s.moves[first])
+            for (size_t k = 1; k < n; k++) v[k] = wgi_product(b[k], a[0]);
+        else wgi_row_product(1, n, a, b, v);
+        break;
+    default:
+        for (size_t k = 1; k < n; k++) v[k] = next(r, node, k);
+    }
+}
+
 static void forward(run *r) {
-    for (size_t k = 1; k <= r->order; k++)
-        for (size_t i = 0; i < r->listed; i++) {
-            const uint32_t node = r->list[i];
-            if (r->s.need[node] >= k + (size_t)r->adjoint) row(r, node)[k] = next(r, node, k);
+    const size_t above = (size_t)r->adjoint;
+    for (size_t i = 0, end; i < r->listed; i = end) {
+        for (end = i; r->tied[end]; end++) {
         }
+        if (end++ == i) {
+            whole(r, r->list[i]);
+            continue;
+        }
+        for (size_t k = 1; k <= r->order; k++)
+            for (size_t j = i; j < end; j++)
+                if (r->s.need[r->list[j]] >= k + above)
+                    row(r, r->list[j])[k] = next(r, r->list[j], k);
+    }
 }
 
 /* ---- backward ---- */
@@ -243,6 +314,17 @@ static void back(const run *r, uint32_t node, double w, size_t k) {
     double *const b_ = bar_of(r, second);
     double u;
     switch ((wgi_recurrence)r->kind[node]) {
+    case WGI_SERIES_ADD:
+        a_[k] += w;
+        b_[k] += w;
+        break;
+    case WGI_SERIES_SUB:
+        a_[k] += w;
+        b_[k] -= w;
+        break;
+    case WGI_SERIES_NEG:
+        a_[k] -= w;
+        break;
     case WGI_SERIES_FMA:
         bar_of(r, operand(r, node, 2))[k] += w;
         spread(w, a, b, a_, b_, k, 0, k);
@@ -278,16 +360,45 @@ static void back(const run *r, uint32_t node, double w, size_t k) {
     }
 }
 
+/* Of all coefficients of a node that is tied to no other: what all of its users give it is there. */
+static void whole_back(const run *r, uint32_t node) {
+    const size_t n = r->s.need[node];
+    const uint32_t count = r->g.node[node].count;
+    const double *const w = bar_of(r, node);
+    const uint32_t first = count > 0 ? operand(r, node, 0) : node;
+    const uint32_t second = count > 1 ? operand(r, node, 1) : first;
+    const int is_product = r->kind[node] == WGI_SERIES_PRODUCT ||
+                           r->kind[node] == WGI_SERIES_SQUARE ||
+                           r->kind[node] == WGI_SERIES_FMA;
+    if (!is_product || !r->s.moves[first] || !r->s.moves[second]) {
+        for (size_t k = n; k-- > 0;)
+            if (w[k] != 0) back(r, node, w[k], k);
+        return;
+    }
+    if (r->kind[node] == WGI_SERIES_FMA)
+        for (size_t k = 0; k < n; k++) bar_of(r, operand(r, node, 2))[k] += w[k];
+    wgi_row_product_adjoint(n, w, row(r, second), bar_of(r, first));
+    wgi_row_product_adjoint(n, w, row(r, first), bar_of(r, second));
+}
+
 /* Orders from the highest down; in order 0 partials are among the nodes. */
 static void backward(run *r, const double *w) {
     for (size_t k = 0; k <= r->order; k++)
         for (size_t j = 0; j < r->m; j++) bar_of(r, r->y[j])[k] += w[k * r->m + j];
-    for (size_t k = r->order + 1; k-- > 0;)
-        for (size_t i = r->listed; i-- > 0;) {
-            const uint32_t node = r->list[i];
-            const double bar = bar_of(r, node)[k];
-            if (r->s.need[node] > k && bar != 0) back(r, node, bar, k);
+    for (size_t end = r->listed, i; end != 0; end = i) {
+        for (i = end - 1; i > 0 && r->tied[i - 1]; i--) {
         }
+        if (i + 1 == end) {
+            whole_back(r, r->list[i]);
+            continue;
+        }
+        for (size_t k = r->order + 1; k-- > 0;)
+            for (size_t j = end; j-- > i;) {
+                const uint32_t node = r->list[j];
+                const double bar = bar_of(r, node)[k];
+                if (r->s.need[node] > k && bar != 0) back(r, node, bar, k);
+            }
+    }
 }
 
 /* ---- the calls ---- */

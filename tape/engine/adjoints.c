@@ -193,6 +193,14 @@ uint32_t wgi_adjoints_last(const wgi_core *c, uint64_t last) {
     return (uint32_t)(slot < last ? slot : last);
 }
 
+uint64_t wgi_adjoints_first(const wgi_core *c) {
+    const uint64_t *const w = words(c);
+    if (!c->marks.kept || c->marks.dirty != 0) return 0;
+    for (size_t i = 1; i < c->marks.words; i++)
+        if (w[i] != 0) return slot_of(i, (unsigned)__builtin_ctzll(w[i]));
+    return slot_of(c->marks.words, 0);
+}
+
 void wgi_adjoints_unmark(wgi_core *c, uint64_t last) {
     wgi_marks *const m = &c->marks;
     const size_t bytes = (size_t)(last + 1) * m->lanes * sizeof(double);

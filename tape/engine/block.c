@@ -34,6 +34,7 @@ static void start_call(wg_block *call, const void *params, size_t inputs, size_t
     call->info = 0;
     call->why = NULL;
     call->lanes = 1;
+    call->untouched = 0;
 }
 
 void wgi_block_call(wg_block *call, const wgi_block *b, wg_block_arg *arg, void *work) {

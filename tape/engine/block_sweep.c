@@ -54,12 +54,25 @@ static int seeded(const wgi_block *b, const wg_block_arg *out) {
     return 0;
 }
 
+/* Operands none of whose slots has an adjoint yet. */
+static unsigned untouched(const wgi_core *c, const wgi_block *b) {
+    unsigned bits = 0;
+    for (uint32_t i = 0; i < b->inputs; i++) {
+        const wgi_operand *const o = &b->operand[i];
+        if (wgi_is_active(o) &&
+            o->slot + (wgi_columns(o) - 1) * o->ld + wgi_column_length(o) <= c->untouched)
+            bits |= 1U << i;
+    }
+    return bits;
+}
+
 static wg_status one_adjoint(wgi_core *c, const wgi_block *b, wg_block *call) {
     double *const adjoint = wgi_adjoints(c);
     for (uint32_t i = 0; i < b->inputs; i++)
         if (wgi_is_active(&b->operand[i])) call->in[i].bar = adjoint + b->operand[i].slot;
     for (uint32_t k = 0; k < b->outputs; k++)
         call->out[k].bar = adjoint + b->operand[b->inputs + k].slot;
+    if (b->op->flags & WG_OP_ALWAYS) call->untouched = untouched(c, b);
     if ((b->op->flags & (WG_OP_ZERO_RULE | WG_OP_ALWAYS)) == 0 && !seeded(b, call->out))
         return WG_OK;
     return b->op->vjp(call);
@@ -80,6 +93,7 @@ static wg_status many_adjoints(wgi_core *c, const wgi_block *b, wg_block *call, 
     const wgi_touched *const few = wgi_touched_of(b->op);
     if (b->op->flags & WG_OP_ALWAYS) {
         rows_of(b, call, adjoint, c->lanes);
+        call->untouched = untouched(c, b);
         return b->op->vjp(call);
     }
     bars_of(b, call->in, room);

@@ -176,6 +176,7 @@ typedef struct wgi_core {
     int payloads, payload_current; /* how many there are, and the one that is being filled */
     uint64_t payload_before;       /* bytes in the chunks before the current one */
     uint64_t always; /* the number of the first record of a WG_OP_ALWAYS, plus one; 0: none */
+    uint64_t untouched; /* in a sweep of such a tape: slots below have no adjoints but 0 */
     /* the most workspace that a sweep over a block of this tape needs */
     size_t lane_bytes, work_bytes;
 
@@ -185,6 +186,7 @@ typedef struct wgi_core {
     /* kept for the next call at this point: until a reset, a rewind or a replay, or until memory is short.
      * NULL: nothing, also while it is used */
     wgi_derived *derived;
+    wgi_derived *turns; /* functions of loops (turns.h), as long as the tape lives; NULL: there are none */
     /* other tapes that this recording works on, NULL once they are freed; and whose of these it is */
     struct wgi_core *guest[WGI_GUESTS], *host;
     uint64_t guest_since[WGI_GUESTS]; /* where the payloads stood when it came */
@@ -649,6 +651,8 @@ static inline void wgi_adjoints_mark_one(wgi_core *c, uint32_t slot) {
 }
 /* The last slot up to `last` that may have an adjoint other than 0; 0: none. */
 uint32_t wgi_adjoints_last(const wgi_core *c, uint64_t last);
+/* Slots below it have none, by the marks; 0: these are not known. */
+uint64_t wgi_adjoints_first(const wgi_core *c);
 /* From now on any slot up to `last` may have one, and no marks of these are kept. */
 void wgi_adjoints_unmark(wgi_core *c, uint64_t last);
 /* Slots below that may have one whatever the marks say. */

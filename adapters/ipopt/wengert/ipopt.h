@@ -19,8 +19,11 @@ typedef struct wg_ipopt_problem {
     size_t n, m;              /* variables, constraints */
     wg_callback *objective;   /* one output */
     wg_callback *constraints; /* m outputs; NULL where m is 0 */
-    void *data;               /* of both */
-    /* In place of both: its inputs of n entries in all, and as outputs the objective, of one entry,
+    /* In place of both: 1 + m outputs, the objective and then the constraints. Each of the two is then recorded
+     * with the other, but with WG_RECORD_ONCE. */
+    wg_callback *callback;
+    void *data; /* of callbacks */
+    /* In place of callbacks: its inputs of n entries in all, and as outputs the objective, of one entry,
      * and the constraints. It outlives the problem. */
     const wg_function *function;
     const double

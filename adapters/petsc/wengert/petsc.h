@@ -66,6 +66,21 @@ WG_API PetscErrorCode wg_petsc_ts_residual_jacobian(TS ts, PetscReal t, Vec u, V
 WG_API PetscErrorCode wg_petsc_ts_residual_by_parameters(TS ts, PetscReal t, Vec u, Vec ut,
                                                          PetscReal shift, Mat a, void *problem);
 
+/* Of rates, for second-order adjoints (TSSetCostHessianProducts), by TSSetRHSHessianProduct in this order:
+ * wg_petsc_ts_hessian_uu, _up, _pu, _pp - for each objective the Hessian of l' f, l being its adjoint of the
+ * states, times v: by the states times a direction of states, by the states times one of parameters, ... A TS
+ * with a quadrature is refused (WG_EMODE). A tangent begins at twice the matrix of TSAdjointSetForward times the
+ * direction: that is PETSc's.
+ * Cost:    a sparse Hessian by all inputs for each objective. */
+WG_API PetscErrorCode wg_petsc_ts_hessian_uu(TS ts, PetscReal t, Vec u, Vec *l, Vec v, Vec *hv,
+                                             void *problem);
+WG_API PetscErrorCode wg_petsc_ts_hessian_up(TS ts, PetscReal t, Vec u, Vec *l, Vec v, Vec *hv,
+                                             void *problem);
+WG_API PetscErrorCode wg_petsc_ts_hessian_pu(TS ts, PetscReal t, Vec u, Vec *l, Vec v, Vec *hv,
+                                             void *problem);
+WG_API PetscErrorCode wg_petsc_ts_hessian_pp(TS ts, PetscReal t, Vec u, Vec *l, Vec v, Vec *hv,
+                                             void *problem);
+
 /* Of the integrands of rates, k of them, on the TS of TSCreateQuadratureTS:
  * wg_petsc_ts_integrands - TSSetRHSFunction, into k entries.
  * wg_petsc_ts_integrand_gradients - TSSetRHSJacobian: dense, n-by-k, a column for each (so PETSc has it).

@@ -182,7 +182,7 @@ static wgi_node_shape shape_of(const wgi_file_source *r, const wgi_node *n) {
 /* Do part and number of operands fit the operation? */
 static wg_status fits(const wgi_file_source *r, const wg_function *f, size_t i,
                       const wgi_node *n) {
-    const unsigned arity = n->op != NULL ? n->op->arity : 0;
+    const unsigned arity = wgi_node_scalar(n) != NULL ? n->op->arity : 0;
     const unsigned operands = wgi_node_row(n)->operands;
     if (n->kind == WGI_NODE_REPEAT) {
         if (n->part >= f->repeats)

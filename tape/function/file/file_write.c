@@ -65,12 +65,13 @@ static void put_arguments(sink *o, size_t count, const wg_argument *a) {
 
 static const char *name_of(const wgi_node *n) {
     if (n->kind == WGI_NODE_WHOLE) return wgi_whole_of(n).row->op->name;
-    return n->op != NULL ? n->op->name : wgi_array_ops[n->array].name;
+    const wg_scalar_op *const op = wgi_node_scalar(n);
+    return op != NULL ? op->name : wgi_array_ops[n->array].name;
 }
 
 static void put_node(sink *o, const wg_function *f, const wgi_node *n) {
     const wgi_node_kind_row *const row = wgi_node_row(n);
-    const int user = n->op != NULL && wgi_is_users(n->op);
+    const int user = wgi_node_scalar(n) != NULL && wgi_is_users(n->op);
     put(o, 1, row->code | (user ? (unsigned)WGI_FILE_USER : 0));
     if (row->holds & WGI_HOLDS_VALUE) {
         uint64_t bits;

@@ -10,6 +10,7 @@
  * Source: Gower and Mello 2012, "A new framework for the computation of Hessians", Optimization
  * Methods and Software 27(2). */
 #include "edge_pushing.h"
+#include "signed.h"
 
 #include <string.h>
 
@@ -113,9 +114,10 @@ static void differentiate(wgi_graph *g, const wgi_node *like, unsigned by, uint3
         if ((by >> j & 1) == 0) continue;
         for (size_t i = 0; i < nodes; i++) tangent[i] = WGI_NO_NODE;
         tangent[x[j]] = wgi_graph_number(g, 1);
-        wgi_graph_forward(g, nodes, tangent);
+        wgi_graph_forward(g, nodes, NULL, tangent);
         for (uint32_t k = j; k < like->count && g->c->status == WG_OK; k++)
-            if (first[k] != WGI_NO_NODE) second[pair(j, k)] = tangent[first[k]];
+            if (first[k] != WGI_NO_NODE)
+                second[pair(j, k)] = wgi_signed_node(g, tangent[first[k]]);
     }
 }
 

@@ -46,16 +46,18 @@ static uint64_t bits_of(double x) {
     return b;
 }
 
+/* The union of a node, whatever is in it. */
+static uint64_t holds(const wgi_node *n) { return bits_of(n->value); }
+
 static uint64_t hash(const wgi_graph *g, const wgi_node *n) {
-    uint64_t h = mix((uint64_t)n->kind << 32 | n->part, bits_of(n->value));
-    h = mix(h, (uint64_t)(uintptr_t)n->op ^ (uint64_t)n->array << 56);
+    uint64_t h = mix((uint64_t)n->kind << 56 | (uint64_t)n->array << 48 | n->part, holds(n));
     for (uint32_t k = 0; k < n->count; k++) h = mix(h, g->operand[n->first + k]);
     return h;
 }
 
 static int same(const wgi_graph *g, const wgi_node *x, const wgi_node *y) {
-    return x->kind == y->kind && x->part == y->part && x->array == y->array && x->op == y->op &&
-           bits_of(x->value) == bits_of(y->value) && x->count == y->count &&
+    return x->kind == y->kind && x->part == y->part && x->array == y->array &&
+           holds(x) == holds(y) && x->count == y->count &&
            (x->count == 0 || memcmp(g->operand + x->first, g->operand + y->first,
                                     x->count * sizeof(uint32_t)) == 0);
 }
@@ -169,10 +171,12 @@ void wgi_graph_open(wgi_graph *g, wgi_core *c, const char *call) {
     rehash(g, FEWEST);
 }
 
+void wgi_graph_close_table(wgi_graph *g) { wgi_list_give(g->c, &g->table_room); }
+
 void wgi_graph_close(wgi_graph *g) {
     wgi_list_give(g->c, &g->node_room);
     wgi_list_give(g->c, &g->operand_room);
-    wgi_list_give(g->c, &g->table_room);
+    wgi_graph_close_table(g);
 }
 
 /* ---- nodes ---- */

@@ -34,8 +34,8 @@ typedef struct wgi_node {
     unsigned char kind, when, array;
     uint32_t part;
     uint32_t first, count; /* operands: nodes at operand[first ...] */
-    const wg_scalar_op *op;
-    union {
+    union {                /* what kinds.def says that it holds, or 0 */
+        const wg_scalar_op *op;
         double value;
         uint32_t size[2];
     };
@@ -61,6 +61,10 @@ static inline int wgi_node_is_operation(const wgi_node *n) {
 /* The number 0, of either sign? */
 static inline int wgi_node_is_zero(const wgi_node *n) {
     return n->kind == WGI_NODE_NUMBER && n->value == 0;
+}
+/* The operation that it is the value or a partial of; NULL: it is neither. */
+static inline const wg_scalar_op *wgi_node_scalar(const wgi_node *n) {
+    return wgi_node_row(n)->holds & WGI_HOLDS_SCALAR ? n->op : NULL;
 }
 /* Is it a partial of an operation, as one node? The value of that operation may be among its
  * operands. */
@@ -157,6 +161,8 @@ uint32_t *wgi_no_nodes(wgi_core *c, size_t count);
 unsigned char *wgi_node_marks(wgi_core *c, size_t count);
 
 void wgi_graph_open(wgi_graph *g, wgi_core *c, const char *call);
+/* No nodes are added any more. */
+void wgi_graph_close_table(wgi_graph *g);
 /* The nodes of the graph are not needed any more. */
 void wgi_graph_close(wgi_graph *g);
 /* A new input. All inputs are added first, in the order of the entries. when: WGI_ONCE if it is
@@ -296,8 +302,10 @@ void wgi_graph_reverse(wgi_graph *g, size_t nodes, const unsigned char *wanted, 
  * may depend on a sum. */
 void wgi_graph_reverse_point(wgi_graph *g, size_t nodes, const unsigned char *wanted,
                              uint32_t *bar);
-/* Tangents of all nodes below `nodes`, from those of the inputs; WGI_NO_NODE: 0. */
-void wgi_graph_forward(wgi_graph *g, size_t nodes, uint32_t *tangent);
+/* Tangents of all nodes below `nodes` that are needed (NULL: all are), from those of the inputs;
+ * WGI_NO_NODE: 0. Those of the others stay as they are. They have signs (signed.h). */
+void wgi_graph_forward(wgi_graph *g, size_t nodes, const unsigned char *needed,
+                       uint32_t *tangent);
 
 /* ---- loaded code ---- */
 

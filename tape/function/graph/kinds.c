@@ -30,7 +30,7 @@ int wgi_node_shows_nan(const wgi_node *n) {
     const unsigned nan = wgi_node_row(n)->nan;
     if (nan != WGI_NAN_BY_OP) return nan == WGI_NAN_SHOWS;
     /* an element that a lookup does not choose may be NaN */
-    if (n->op == NULL) return n->array != WGI_ARRAY_lookup;
+    if (wgi_node_scalar(n) == NULL) return n->array != WGI_ARRAY_lookup;
     switch (wgi_node_op(n)) {
     case -1:
         return 0;

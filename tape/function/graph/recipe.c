@@ -5,6 +5,7 @@
  * Functions have the same few texts a million times: a text becomes a recipe, a list of operations on
  * numbered places, which is followed wherever the partial is asked for. */
 #include "recipe.h"
+#include "signed.h"
 #include "words.h"
 
 #include "ops/scalar/elementwise.h"
@@ -258,8 +259,8 @@ const wgi_recipe *wgi_recipe_of(wgi_graph *g, const wg_scalar_op *op, const char
     return r;
 }
 
-uint32_t wgi_recipe_follow(wgi_graph *g, const wgi_recipe *r, const uint32_t *x,
-                           uint32_t value) {
+uint32_t wgi_recipe_follow_signed(wgi_graph *g, const wgi_recipe *r, const uint32_t *x,
+                                  uint32_t value) {
     uint32_t node[WGI_RECIPE_FIRST + WGI_RECIPE_STEPS];
     if (r == NULL || !r->understood) return WGI_NO_NODE;
     memcpy(node, x, WGI_RECIPE_VALUE * sizeof *x);
@@ -268,7 +269,12 @@ uint32_t wgi_recipe_follow(wgi_graph *g, const wgi_recipe *r, const uint32_t *x,
         const wgi_recipe_step *const s = &r->step[k];
         const uint32_t of[4] = {node[s->x[0]], node[s->x[1]], node[s->x[2]], node[s->x[3]]};
         node[WGI_RECIPE_FIRST + k] =
-            s->op == NULL ? wgi_graph_number(g, s->number) : wgi_graph_op(g, s->op, of);
+            s->op == NULL ? wgi_graph_number(g, s->number) : wgi_signed_op(g, s->op, of);
     }
     return node[r->result];
+}
+
+uint32_t wgi_recipe_follow(wgi_graph *g, const wgi_recipe *r, const uint32_t *x,
+                           uint32_t value) {
+    return wgi_signed_node(g, wgi_recipe_follow_signed(g, r, x, value));
 }

@@ -32,6 +32,9 @@ const wgi_recipe *wgi_recipe_of(wgi_graph *g, const wg_scalar_op *op, const char
  * it is not understood, or NULL. */
 uint32_t wgi_recipe_follow(wgi_graph *g, const wgi_recipe *r, const uint32_t *x,
                            uint32_t value);
+/* The same with a sign (signed.h). */
+uint32_t wgi_recipe_follow_signed(wgi_graph *g, const wgi_recipe *r, const uint32_t *x,
+                                  uint32_t value);
 /* Is it a number, with or without a sign? */
 int wgi_text_is_number(const char *text);
 

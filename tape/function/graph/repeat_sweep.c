@@ -2,6 +2,7 @@
 /* Adjoints and tangents of repeats. They are repeats themselves, and their bodies are made
  * here. */
 #include "builder.h"
+#include "signed.h"
 
 #include <string.h>
 
@@ -364,7 +365,7 @@ static const wgi_repeat *tangent_body(derivation *d, const unsigned char **kept)
     for (size_t i = 0, e = 0; i < f->inputs; i++)
         for (size_t l = 0; l < size_of(&f->input[i]); l++, e++)
             if (d->active[i]) tangent[d->in[e]] = d->first[i] + (uint32_t)l;
-    wgi_graph_forward(h, h->nodes, tangent);
+    wgi_graph_forward(h, h->nodes, NULL, tangent);
     for (size_t j = 0, at = 0; j < f->outputs && d->c->status == WG_OK; j++) {
         const wg_argument *const a = &f->output[j];
         const size_t n = size_of(a);
@@ -375,7 +376,8 @@ static const wgi_repeat *tangent_body(derivation *d, const unsigned char **kept)
         if (on) wgi_builder_output(&d->b, "d", a, role_of(a));
         const int term = d->b.by_points && d->carried != 0 && role_of(a) == 0;
         for (size_t l = 0; l < n; l++, at++) {
-            const uint32_t dot = wgi_graph_or_zero(h, tangent[d->map[f->result[at]]]);
+            const uint32_t dot =
+                wgi_graph_or_zero(h, wgi_signed_node(h, tangent[d->map[f->result[at]]]));
             if (on) wgi_builder_result(&d->b, term ? wgi_graph_sum(h, dot) : dot);
         }
     }

@@ -7,6 +7,7 @@
  * row (WGI_NODE_SECOND). Beyond these the text of the second one is differentiated, or a
  * formula for the first one (ops/scalar/formula.def). */
 #include "recipe.h"
+#include "signed.h"
 
 #include "ops/scalar/array.h"
 #include "ops/scalar/elementwise.h"
@@ -102,14 +103,17 @@ static const wgi_recipe *recipe_of(wgi_graph *g, const wg_scalar_op *op, uint32_
     return *r;
 }
 
-uint32_t wgi_scalar_partial(wgi_graph *g, uint32_t node, size_t which) {
-    const uint32_t k = (uint32_t)which;
+static uint32_t signed_scalar_partial(wgi_graph *g, uint32_t node, uint32_t k) {
     const wg_scalar_op *const op = g->node[node].op;
     uint32_t x[4] = {0, 0, 0, 0};
     if (op->zero_first >> k & 1) return WGI_NO_NODE;
     memcpy(x, g->operand + g->node[node].first, op->arity * sizeof *x);
-    const uint32_t d = wgi_recipe_follow(g, recipe_of(g, op, k), x, node);
+    const uint32_t d = wgi_recipe_follow_signed(g, recipe_of(g, op, k), x, node);
     return d != WGI_NO_NODE ? d : first_partial(g, node, k);
+}
+
+uint32_t wgi_scalar_partial(wgi_graph *g, uint32_t node, size_t k) {
+    return wgi_signed_node(g, signed_scalar_partial(g, node, (uint32_t)k));
 }
 
 uint32_t wgi_first_partial(wgi_graph *g, uint32_t node, size_t j) {
@@ -149,8 +153,8 @@ static uint32_t along(wgi_graph *g, uint32_t node, size_t operands, uint32_t inp
     if (tangent == NULL) return WGI_NO_NODE;
     for (size_t i = 0; i < operands; i++)
         tangent[i] = i == input ? wgi_graph_number(g, 1) : WGI_NO_NODE;
-    wgi_graph_forward(g, nodes, tangent);
-    return tangent[node];
+    wgi_graph_forward(g, nodes, NULL, tangent);
+    return wgi_signed_node(g, tangent[node]);
 }
 
 uint32_t wgi_second_partial(wgi_graph *g, uint32_t node, size_t j) {
@@ -281,4 +285,10 @@ uint32_t wgi_graph_partial(wgi_graph *g, uint32_t node, size_t k) {
     default:
         return WGI_NO_NODE;
     }
+}
+
+uint32_t wgi_signed_partial(wgi_graph *g, uint32_t node, size_t k) {
+    if (g->c->status != WG_OK) return WGI_NO_NODE;
+    return g->node[node].kind == WGI_NODE_OP ? signed_scalar_partial(g, node, (uint32_t)k)
+                                             : wgi_signed_of(g, wgi_graph_partial(g, node, k));
 }

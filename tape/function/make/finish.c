@@ -25,7 +25,7 @@ static uint64_t identity_of(const wg_function *f) {
         const wgi_node *const n = &f->node[i];
         h = wgi_mix(h, (uint64_t)n->kind << 16 | (uint64_t)n->when << 8 | n->array,
                     n->kind == WGI_NODE_NUMBER ? 0 : n->part);
-        h = wgi_mix(h, (uint64_t)(uintptr_t)n->op, n->count);
+        h = wgi_mix(h, (uint64_t)(uintptr_t)wgi_node_scalar(n), n->count);
         for (uint32_t k = 0; k < n->count; k++) h = wgi_mix(h, f->operand[n->first + k], k);
     }
     for (size_t j = 0; j < f->m; j++) h = wgi_mix(h, f->result[j], j);
@@ -81,7 +81,10 @@ wg_status wgi_function_finish(wgi_graph *g, size_t inputs, const wg_argument *in
     wgi_core *const c = g->c;
     wg_function start;
     memset(&start, 0, sizeof start);
-    uint32_t *const final = wg_tape_keep(&c->head, (g->nodes + 1) * (sizeof *final + 1), NULL);
+    wgi_list_room room = {0, 0};
+    wgi_graph_close_table(g);
+    uint32_t *const final =
+        wgi_list_need(c, &room, NULL, 0, (g->nodes + 1) * (sizeof *final + 1));
     if (final == NULL) return c->status;
     const wg_status s =
         wgi_layout_describe(g, inputs, input, outputs, output, result, final, &start);
@@ -89,6 +92,7 @@ wg_status wgi_function_finish(wgi_graph *g, size_t inputs, const wg_argument *in
     wg_function *f = in_memory(g, &start, input, output);
     if (f == NULL) return c->status;
     wgi_layout_fill(g, f, result, final);
+    wgi_list_give(c, &room);
     wgi_graph_close(g);
     f = complete(g, f, g->repeat);
     if (f != NULL) *out = f;

@@ -59,6 +59,9 @@ wgi_recurrence wgi_series_of(const wgi_series *s, uint32_t node) {
     if (n->kind == WGI_NODE_INPUT || n->kind == WGI_NODE_NUMBER) return WGI_SERIES_NONE;
     if (n->kind == WGI_NODE_SUM) return WGI_SERIES_SUM;
     if (n->kind == WGI_NODE_TIMES || op == WGI_ROW_mul) return WGI_SERIES_PRODUCT;
+    if (op == WGI_ROW_add) return WGI_SERIES_ADD;
+    if (op == WGI_ROW_sub) return WGI_SERIES_SUB;
+    if (op == WGI_ROW_neg) return WGI_SERIES_NEG;
     if (op == WGI_ROW_square) return WGI_SERIES_SQUARE;
     if (op == WGI_ROW_fma) return WGI_SERIES_FMA;
     if (op == WGI_ROW_div) return WGI_SERIES_QUOTIENT;

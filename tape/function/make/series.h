@@ -6,11 +6,15 @@
 #include "tape/function/graph/graph.h"
 
 /* How coefficient k of a node v comes of those of its operands a, b (taylor.c): it has none; a sum over
- * points; a product, a square, a product and a sum; a quotient; a root; a choice by two operands between
- * two others; the same as that of another node, its first share; by its partials, its shares. */
+ * points; a sum, a difference, the negative; a product, a square, a product and a sum; a quotient; a root;
+ * a choice by two operands between two others; the same as that of another node, its first share; by its
+ * partials, its shares. */
 typedef enum wgi_recurrence {
     WGI_SERIES_NONE,
     WGI_SERIES_SUM,
+    WGI_SERIES_ADD,
+    WGI_SERIES_SUB,
+    WGI_SERIES_NEG,
     WGI_SERIES_PRODUCT,
     WGI_SERIES_SQUARE,
     WGI_SERIES_FMA,

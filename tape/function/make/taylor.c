@@ -114,6 +114,12 @@ static uint32_t next(series *s, uint32_t node, size_t k) {
         const uint32_t of = coefficient(s, a, k);
         return of == WGI_NO_NODE ? of : wgi_graph_sum(g, of);
     }
+    case WGI_SERIES_ADD:
+        return wgi_graph_plus(g, coefficient(s, a, k), coefficient(s, b, k));
+    case WGI_SERIES_SUB:
+        return minus(g, coefficient(s, a, k), coefficient(s, b, k));
+    case WGI_SERIES_NEG:
+        return minus(g, WGI_NO_NODE, coefficient(s, a, k));
     case WGI_SERIES_PRODUCT:
     case WGI_SERIES_SQUARE:
         return convolve(s, a, b, k, 0, k);

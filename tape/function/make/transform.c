@@ -5,6 +5,7 @@
 #include "finish.h"
 #include "taylor.h"
 #include "tape/function/graph/edge_pushing.h"
+#include "tape/function/graph/signed.h"
 
 #include <wengert/derive.h>
 
@@ -126,13 +127,30 @@ static uint32_t *adjoints(derivation *d, uint32_t weight) {
     return g;
 }
 
-/* The tangents of all nodes below `nodes`, from inputs whose first node is `first`. */
-static uint32_t *tangents(derivation *d, uint32_t first, size_t nodes) {
+/* Which nodes of the graph are needed for `count` of them; NULL: a failure. */
+static unsigned char *needed_for(derivation *d, size_t count, const uint32_t *node) {
+    const wgi_graph *const g = &d->b.g;
+    unsigned char *const needed = wgi_node_marks(d->b.c, g->nodes);
+    if (needed == NULL) return NULL;
+    for (size_t i = 0; i < count; i++)
+        if (node[i] != WGI_NO_NODE) needed[node[i]] = 1;
+    wgi_mark_needed(g->nodes, g->node, g->operand, needed);
+    return needed;
+}
+
+/* The tangents of `count` nodes, from inputs whose first node is `first`. */
+static uint32_t *tangents(derivation *d, uint32_t first, size_t count, const uint32_t *of) {
+    const size_t nodes = d->b.g.nodes;
+    const unsigned char *const needed = needed_for(d, count, of);
     uint32_t *const tangent = wgi_no_nodes(d->b.c, nodes);
-    if (tangent == NULL) return NULL;
+    uint32_t *const of_each = wgi_node_list(d->b.c, count);
+    if (d->b.c->status != WG_OK) return NULL;
     for (uint32_t i = 0; i < d->n; i++) tangent[d->x[i]] = first + i;
-    wgi_graph_forward(&d->b.g, nodes, tangent);
-    return tangent;
+    wgi_graph_forward(&d->b.g, nodes, needed, tangent);
+    for (size_t i = 0; i < count; i++)
+        of_each[i] =
+            of[i] == WGI_NO_NODE ? WGI_NO_NODE : wgi_signed_node(&d->b.g, tangent[of[i]]);
+    return of_each;
 }
 
 /* Sets to[j * n + i] to the derivative of node of[j] by entry i, column by column. Of a
@@ -140,16 +158,18 @@ static uint32_t *tangents(derivation *d, uint32_t first, size_t nodes) {
 static void fill_columns(derivation *d, size_t nodes, size_t m, const uint32_t *of,
                          int symmetric, uint32_t *to) {
     const size_t n = d->n;
+    const unsigned char *const needed = needed_for(d, m, of);
     uint32_t *const tangent = wgi_node_list(d->b.c, nodes);
     for (size_t i = 0; i < n && d->b.c->status == WG_OK; i++) {
         const uint32_t one = wgi_graph_number(&d->b.g, 1);
         if (d->b.c->status != WG_OK) return;
         clear(tangent, nodes);
         tangent[d->x[i]] = one;
-        wgi_graph_forward(&d->b.g, nodes, tangent);
+        wgi_graph_forward(&d->b.g, nodes, needed, tangent);
         if (d->b.c->status != WG_OK) return;
         for (size_t j = symmetric ? i : 0; j < m; j++) {
-            to[j * n + i] = of[j] == WGI_NO_NODE ? WGI_NO_NODE : tangent[of[j]];
+            to[j * n + i] =
+                of[j] == WGI_NO_NODE ? WGI_NO_NODE : wgi_signed_node(&d->b.g, tangent[of[j]]);
             if (symmetric) to[i * n + j] = to[j * n + i];
         }
     }
@@ -166,12 +186,9 @@ static void fill_rows(derivation *d, size_t nodes, uint32_t *to) {
 /* How many operations at each point these nodes need; SIZE_MAX after a failure. */
 static size_t work_at_points(derivation *d, size_t count, const uint32_t *node) {
     const wgi_graph *const g = &d->b.g;
-    unsigned char *const needed = wgi_node_marks(d->b.c, g->nodes);
+    const unsigned char *const needed = needed_for(d, count, node);
     size_t work = 0;
     if (needed == NULL) return SIZE_MAX;
-    for (size_t i = 0; i < count; i++)
-        if (node[i] != WGI_NO_NODE) needed[node[i]] = 1;
-    wgi_mark_needed(g->nodes, g->node, g->operand, needed);
     for (size_t i = 0; i < g->nodes; i++)
         work += needed[i] && g->node[i].when == WGI_EACH && g->node[i].kind != WGI_NODE_INPUT;
     return work;
@@ -280,11 +297,11 @@ static wg_status gradient(derivation *d) {
 static wg_status jvp(derivation *d) {
     wgi_builder_inputs_of(&d->b, d->f);
     const uint32_t first = add_tangents(d);
-    const uint32_t *const tangent = take(d) ? tangents(d, first, d->b.g.nodes) : NULL;
+    const uint32_t *const tangent = take(d) ? tangents(d, first, d->f->m, d->y) : NULL;
     for (size_t j = 0; j < d->f->outputs; j++)
         wgi_builder_output(&d->b, "d", &d->f->output[j], d->f->output[j].flags);
     for (size_t j = 0; tangent != NULL && j < d->f->m; j++)
-        wgi_builder_result(&d->b, tangent[d->y[j]]);
+        wgi_builder_result(&d->b, tangent[j]);
     return d->b.c->status;
 }
 
@@ -321,9 +338,8 @@ static wg_status hvp(derivation *d) {
     const uint32_t weight = weighted ? add_weights(d) : WGI_NO_NODE, first = add_tangents(d);
     add_outputs_like_inputs(d, "h", weighted);
     const uint32_t *const g = take(d) ? adjoints(d, weight) : NULL;
-    const uint32_t *const tangent = g != NULL ? tangents(d, first, d->b.g.nodes) : NULL;
-    for (size_t i = 0; tangent != NULL && i < d->n; i++)
-        wgi_builder_result(&d->b, g[i] == WGI_NO_NODE ? WGI_NO_NODE : tangent[g[i]]);
+    const uint32_t *const tangent = g != NULL ? tangents(d, first, d->n, g) : NULL;
+    for (size_t i = 0; tangent != NULL && i < d->n; i++) wgi_builder_result(&d->b, tangent[i]);
     return d->b.c->status;
 }
 
@@ -403,11 +419,11 @@ static void by_tangents(derivation *d, uint32_t first, uint32_t *c) {
     wgi_graph *const g = &d->b.g;
     const size_t m = d->f->m;
     for (size_t q = 1; q <= d->order; q++) {
-        const uint32_t *const tangent = tangents(d, first, g->nodes);
+        const uint32_t *const tangent = tangents(d, first, m, c + (q - 1) * m);
         const uint32_t by = wgi_graph_number(g, (double)q);
         if (tangent == NULL || d->b.c->status != WG_OK) return;
         for (size_t j = 0; j < m; j++) {
-            const uint32_t dot = tangent[c[(q - 1) * m + j]];
+            const uint32_t dot = tangent[j];
             c[q * m + j] =
                 dot == WGI_NO_NODE ? wgi_graph_number(g, 0) : WGI_GRAPH2(g, div, dot, by);
         }

@@ -201,7 +201,7 @@ static void product(wgi_writer *w, uint32_t node) {
 
 static void define(wgi_writer *w, uint32_t node) {
     const wgi_node *const n = &w->f->node[node];
-    const vector_row *const r = n->op != NULL ? row_of(n) : NULL;
+    const vector_row *const r = wgi_node_scalar(n) != NULL ? row_of(n) : NULL;
     if (n->kind == WGI_NODE_ARRAY) array(w, node);
     else if (n->kind == WGI_NODE_TIMES) product(w, node);
     else if (r == NULL || n->kind == WGI_NODE_SECOND) by_lanes(w, node);

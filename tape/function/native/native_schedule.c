@@ -31,10 +31,11 @@ typedef struct unit {
 static uint32_t latency(const wgi_writer *w, uint32_t node) {
     const wgi_node *const n = &w->f->node[node];
     if (wgi_native_is_slope(w, node)) return 1;
-    if (n->op == &wgi_scalar_ops[WGI_ROW_div]) return 13;
-    if (n->op == &wgi_scalar_ops[WGI_ROW_sqrt]) return 20;
-    if (n->op == &wgi_scalar_ops[WGI_ROW_add] || n->op == &wgi_scalar_ops[WGI_ROW_sub] ||
-        n->op == &wgi_scalar_ops[WGI_ROW_mul] || n->op == &wgi_scalar_ops[WGI_ROW_neg] ||
+    const wg_scalar_op *const op = wgi_node_scalar(n);
+    if (op == &wgi_scalar_ops[WGI_ROW_div]) return 13;
+    if (op == &wgi_scalar_ops[WGI_ROW_sqrt]) return 20;
+    if (op == &wgi_scalar_ops[WGI_ROW_add] || op == &wgi_scalar_ops[WGI_ROW_sub] ||
+        op == &wgi_scalar_ops[WGI_ROW_mul] || op == &wgi_scalar_ops[WGI_ROW_neg] ||
         n->kind == WGI_NODE_TIMES)
         return 4;
     return 40;

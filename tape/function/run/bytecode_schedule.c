@@ -90,7 +90,7 @@ static size_t row_or_users(const wg_scalar_op *op) {
 /* May it belong to a family of slopes? */
 static int is_related(const wgi_fn_maker *m, const slopes *s, uint32_t i) {
     const wgi_node *const n = wgi_fn_node_of(m, i);
-    return n->op != NULL && (m->mark[i] & WGI_MARK_OPERATION) != 0 &&
+    return wgi_node_scalar(n) != NULL && (m->mark[i] & WGI_MARK_OPERATION) != 0 &&
            s->of[row_or_users(n->op)];
 }
 
@@ -179,12 +179,14 @@ void wgi_fn_count_uses(wgi_fn_maker *m) {
         m->uses[f->guard[k].a] = m->uses[f->guard[k].b] = MANY;
 }
 
-static void put_before(wgi_fn_maker *m, uint32_t i, uint32_t at) {
+/* *first: the first node of the chain. */
+static void put_before(wgi_fn_maker *m, uint32_t i, uint32_t at, uint32_t *first) {
     const uint32_t b = m->before[at];
     m->before[i] = b;
     m->next[i] = at;
     m->before[at] = i;
     if (b != WGI_NO_NODE) m->next[b] = i;
+    else *first = i;
 }
 
 /* The operands of a node that has many are not moved: to look for the next one would take as
@@ -199,7 +201,7 @@ static int takes_many(const wgi_node *n) {
  * nearest. Gives the first node. */
 static uint32_t order(wgi_fn_maker *m) {
     const uint32_t end = m->zero; /* stands for the end of the chain */
-    uint32_t last = WGI_NO_NODE;
+    uint32_t first = end;
     m->before[end] = m->next[end] = WGI_NO_NODE;
     for (uint32_t i = m->low; i < m->high; i++) {
         m->next[i] = m->before[i] = WGI_NO_NODE;
@@ -211,7 +213,7 @@ static uint32_t order(wgi_fn_maker *m) {
                          (i + 1 < m->high && wgi_fn_is_exchange(m, i, i + 1));
         m->last[i] = m->uses[i] == 1 && wgi_fn_sibling_of(m, i) == WGI_NO_NODE && ends <= 1 &&
                      !pair && !takes_many(wgi_fn_node_of(m, m->user[i]));
-        if (!m->last[i]) put_before(m, i, end);
+        if (!m->last[i]) put_before(m, i, end, &first);
     }
     for (uint32_t i = m->high; i-- > m->low;) {
         if (!wgi_fn_leads(m, i) || takes_many(wgi_fn_node_of(m, i))) continue;
@@ -228,12 +230,11 @@ static uint32_t order(wgi_fn_maker *m) {
                     best = x;
             }
             if (best == WGI_NO_NODE) break;
-            put_before(m, best, at);
+            put_before(m, best, at, &first);
             at = below = best;
         }
     }
-    for (uint32_t i = end; i != WGI_NO_NODE; i = m->before[i]) last = i;
-    return last;
+    return first;
 }
 
 /* ---- units ---- */

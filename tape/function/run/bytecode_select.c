@@ -278,7 +278,7 @@ static uint32_t choose_how(wgi_fn_maker *m, uint32_t node, wgi_fn_call *c) {
     const wgi_node *const n = wgi_fn_node_of(m, node);
     if (wgi_node_has_parts(n)) {
         c->how = WGI_FN_WHOLE;
-    } else if (n->op == NULL) {
+    } else if (wgi_node_scalar(n) == NULL) {
         c->how = n->kind == WGI_NODE_ARRAY ? WGI_FN_ARRAY : WGI_FN_ROWS;
         if (n->count > m->p.operands) m->p.operands = n->count;
     } else if (n->kind == WGI_NODE_OP && wgi_fn_sibling_of(m, node) == WGI_NO_NODE) {
@@ -328,12 +328,12 @@ static void call(wgi_fn_maker *m, uint32_t node) {
     const wgi_node *const n = wgi_fn_node_of(m, node);
     wgi_fn_call c;
     memset(&c, 0, sizeof c);
-    const int row = n->op == NULL ? -1 : wgi_fn_row_of(n->op);
+    c.op = wgi_node_scalar(n);
+    const int row = c.op == NULL ? -1 : wgi_fn_row_of(c.op);
     for (uint32_t k = 0; k < n->count; k++) {
         const uint32_t x = wgi_fn_operands_of(m, node)[k];
         if (!takes_uniforms(n) || wgi_fn_in_columns(m, x)) want_column(m, x);
     }
-    c.op = n->op;
     c.array = n->array;
     c.operands = n->count;
     c.node = node;

@@ -57,7 +57,7 @@ void wgi_need_all(wgi_writer *w, int all_values) {
         const wgi_node *const n = &w->f->node[i];
         if (n->kind == WGI_NODE_ARRAY) wgi_need(w, wgi_array_function(n));
         if (wgi_node_row(n)->text != NULL) wgi_need(w, wgi_node_row(n)->text);
-        if (n->op == NULL || (n->op == before && n->kind == WGI_NODE_OP)) continue;
+        if (wgi_node_scalar(n) == NULL || (n->op == before && n->kind == WGI_NODE_OP)) continue;
         if (n->kind == WGI_NODE_OP) before = n->op;
         wgi_need(w, wgi_text_of(n));
         if (all_values || wgi_text_needs_v(w, (uint32_t)i)) wgi_need(w, n->op->text[0]);

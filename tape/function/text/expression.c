@@ -10,7 +10,7 @@
 /* ---- texts of rows ---- */
 
 const char *wgi_text_of(const wgi_node *n) {
-    if (n->op == NULL) return wgi_node_row(n)->text;
+    if (wgi_node_scalar(n) == NULL) return wgi_node_row(n)->text;
     if (n->kind == WGI_NODE_OP) return n->op->text[0];
     return n->op->text[n->part + 1 + (n->kind == WGI_NODE_SECOND ? n->op->arity : 0)];
 }

@@ -64,7 +64,7 @@ static int can_be_written(const char *text, unsigned arity) {
 static wg_status check_operations(wgi_writer *w) {
     for (size_t i = 0; i < w->f->nodes; i++) {
         const wgi_node *const n = &w->f->node[i];
-        if (n->op == NULL || !wgi_is_users(n->op)) continue;
+        if (wgi_node_scalar(n) == NULL || !wgi_is_users(n->op)) continue;
         if (!can_be_written(wgi_text_of(n), n->op->arity) ||
             !can_be_written(n->op->text[0], n->op->arity))
             return wgi_fail(w->c, WG_EMODE, "%s: the operation %s cannot be written as C",
@@ -91,7 +91,7 @@ static void find_values(wgi_writer *w) {
     for (uint32_t i = 0; i < f->nodes; i++) {
         const wgi_node *const n = &f->node[i];
         w->same[i] = w->twin[i] = WGI_NO_NODE;
-        if (n->op == NULL) continue;
+        if (wgi_node_scalar(n) == NULL) continue;
         size_t at = hash(f, n) & (slots - 1);
         for (; table[at] != WGI_NO_NODE; at = (at + 1) & (slots - 1)) {
             const wgi_node *const other = &f->node[table[at]];
