@@ -5,7 +5,6 @@
 
 #include <string.h>
 
-#include "expand.h"
 #include "traits.h"
 #include "whole.h"
 
@@ -49,9 +48,8 @@ static const wg_block_op op = {
     .name = "wg_mat_map", .shape = shape, .value = value, .vjp = vjp, .traits = &traits};
 
 wg_status wgi_mapped_expand(wg_tape *t, const wg_block *b, const wg_real *x, wg_real *y) {
-    const wgi_reals of = wgi_reals_operand(b, x, 0);
-    for (size_t e = 0; e < of.rows * of.cols; e++) {
-        const wg_mat a = wg_mat_from_real(t, of.p[e]);
+    for (size_t e = 0; e < b->in->rows * b->in->cols; e++) {
+        const wg_mat a = wg_mat_from_real(t, x[e]);
         wg_mat out;
         const wg_status s = wg_apply(t, &op, b->params, sizeof(wgi_mapped), 1, &a, 1, &out);
         if (s != WG_OK) return s;
