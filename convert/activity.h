@@ -73,6 +73,7 @@ typedef struct analysis {
     list calls; /* PARAMETER=FUNCTION: what a parameter of the root that is a function may be */
     list callees; /* decl: these functions */
     bool accept_integers;
+    bool loops; /* comments say that some are maps or scans */
     bool without_tape;             /* what pointers to functions may be tells versions apart */
     list losses, foreign, unknown; /* what is said when all is known */
     list named;                    /* functions that are not among the files, by name */

@@ -78,9 +78,16 @@ static void read_annotation(annotation *a, const list *words) {
     }
 }
 
-static bool says_passive(const char *said) {
+static bool says(const char *said, const char *what) {
     const list words = words_of(said);
-    return words.n == 1 && same(words.at[0], "passive");
+    return words.n == 1 && same(words.at[0], what);
+}
+static bool says_passive(const char *said) { return says(said, "passive"); }
+
+int said_of_loop(const file *f, const token *t) {
+    const char *const said = said_by(f->text, t);
+    if (said == NULL) return LOOP_PLAIN;
+    return says(said, "map") ? LOOP_MAP : says(said, "scan") ? LOOP_SCAN : LOOP_PLAIN;
 }
 
 void annotations_in(const char *name, list *to) {
@@ -90,7 +97,7 @@ void annotations_in(const char *name, list *to) {
     const file f = {.name = name, .text = s, .n = strlen(s)};
     for (size_t i = 0; i < t.n; i++) {
         const char *const said = said_by(s, &t.at[i]);
-        if (said == NULL || says_passive(said)) continue;
+        if (said == NULL || says_passive(said) || says(said, "map") || says(said, "scan")) continue;
         annotation *const a = arena_get(sizeof *a);
         a->where = place_in(&f, t.at[i].begin);
         const list words = words_of(said);

@@ -22,4 +22,10 @@ void annotations_in(const char *file, list *to);
  * appended to a->accepted. Errors that are said: a comment without a declaration, structures. */
 void mark_passive(analysis *a);
 
+enum { LOOP_PLAIN, LOOP_MAP, LOOP_SCAN };
+/* mark_loops - notes which loops comments say are maps or scans. Errors that are said: a comment without a loop. */
+void mark_loops(analysis *a);
+/* said_of_loop - what a comment says of the loop behind it: LOOP_MAP, LOOP_SCAN, or LOOP_PLAIN. */
+int said_of_loop(const file *f, const token *t);
+
 #endif

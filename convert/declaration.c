@@ -3,6 +3,7 @@
  * them. */
 #include <string.h>
 #include "convert/known.h"
+#include "convert/loops.h"
 #include "convert/region.h"
 #include "convert/specifiers.h"
 
@@ -54,9 +55,28 @@ static void write_reset(writer *w, const decl *d, text *to) {
          d->init != NULL ? x : "", x);
 }
 
+static const char *write_record(writer *w, const file *f, size_t begin, size_t end);
+
+/* Names of types that a function declares, which variables may leave unused; those of arrays, pointers and functions of
+ * numbers also by another name. */
+static const char *write_local_types(writer *w, const node *n) {
+    static const char unused[] = "__attribute__((unused)) ";
+    const list *const all = &w->a->program->typedefs;
+    for (size_t i = 0; i < all->n; i++) {
+        const decl *const d = all->at[i];
+        if (d->owner == NULL || d->file != n->file || d->begin < n->begin || d->end > n->end)
+            continue;
+        if (d->type->kind == TYPE_REAL) return format("%s%s", unused, source(n));
+        if (names_numbers(w, d))
+            return format("%s%s %s%s", unused, source(n), unused,
+                          write_record(w, n->file, n->begin, n->end));
+    }
+    return source(n);
+}
+
 const char *write_declaration(writer *w, const node *n) {
     const file *const f = n->file;
-    if (n->decls.n == 0) return source(n);
+    if (n->decls.n == 0) return write_local_types(w, n);
     const decl *const first = n->decls.at[0];
     text to = {NULL, 0, 0};
     size_t rest = specifiers_end(f, n->begin, n->end), at = rest;
@@ -87,6 +107,21 @@ const char *write_declaration(writer *w, const node *n) {
     for (size_t i = 0; i < n->decls.n; i++)
         if (keeps_state(n->decls.at[i])) write_reset(w, n->decls.at[i], &to);
     return text_of(&to);
+}
+
+const char *write_one_declaration(writer *w, const decl *d) {
+    const file *const f = d->file;
+    const size_t rest = specifiers_end(f, d->begin, d->end);
+    size_t at = rest, depth = 0, end;
+    for (size_t i = token_from(&f->tokens, rest);
+         i < f->tokens.n && f->tokens.at[i].begin < d->at; i = next_token(f, i)) {
+        if (sign_is(f, i, '{') || sign_is(f, i, '(') || sign_is(f, i, '[')) depth++;
+        if (sign_is(f, i, '}') || sign_is(f, i, ')') || sign_is(f, i, ']')) depth--;
+        if (sign_is(f, i, ',') && depth == 0) at = f->tokens.at[i].end;
+    }
+    const char *const s = decl_holds(w, d) ? retyped_specifiers(w, f, d->begin, d->end, &end)
+                                           : copy_text(f->text + d->begin, rest - d->begin);
+    return format("%s %s", s, declarator(w, d, at, d->is_static, NULL));
 }
 
 /* ---- statements ------------------------------------------------------------------------- */
@@ -131,7 +166,8 @@ const char *write_statement(writer *w, const node *n) {
             p[k++] = (part){c->begin, n->child[i]->end, s};
             continue;
         }
-        if (is_condition(n, i)) s = write_condition(w, c);
+        if (is_recorded_loop(w, c)) s = write_loop(w, c);
+        else if (is_condition(n, i)) s = write_condition(w, c);
         else if (n->kind == NODE_RETURN)
             s = format("%s%s", c->begin > 0 && n->file->text[c->begin - 1] == 'n' ? " " : "",
                        w->v->result != NULL && is_variable(w->v->result) ? write_variable(w, c)

@@ -182,6 +182,7 @@ static analysis *analysed(const options *o, program *p) {
     }
     for (size_t i = 0; i < o->calls.n; i++) push(&a->calls, o->calls.at[i]);
     mark_passive(a);
+    mark_loops(a);
     const bool in = parse_selections(a, f, o->inputs, &a->inputs),
                out = parse_selections(a, f, o->outputs, &a->outputs);
     return in && out && analyse(a, f) ? a : NULL;

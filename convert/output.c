@@ -5,6 +5,7 @@
 #include <string.h>
 #include "convert/forward.h"
 #include "convert/generic.h"
+#include "convert/loops.h"
 #include "convert/output.h"
 
 static bool is_written(const version *v) { return v->touched && v->like == v; }
@@ -108,11 +109,12 @@ static void write_versions(writer *w, const decl *d, const output *o, text *to) 
         const char *s = write_function(w, v);
         if (n++ != 0) put(to, "\n\n");
         else if (w->blocks) put(to, warnings_off); /* variables that only regions use */
+        put(to, turn_functions(w));
         if ((v == w->a->root || list_has(&w->a->callees, d)) && behind_static(s) != NULL)
             s = behind_static(s);
         if (is_private(w, v, o) && !says_static(s, v->name)) put(to, "static ");
-        if (w->blocks && v != w->a->root)
-            put(to, "__attribute__((unused)) "); /* where it is run in regions */
+        if ((w->blocks || w->a->loops) && v != w->a->root)
+            put(to, "__attribute__((unused)) "); /* where it is run in regions, or turns */
         put(to, s);
     }
     if (n != 0 && w->blocks) put(to, warnings_on);

@@ -175,6 +175,7 @@ static void parts_of_for(node *n) {
 static void declare(reader *r, node *n, const cursors *inside) {
     for (size_t i = 0; i < inside->n; i++) {
         const CXCursor c = inside->at[i];
+        if (clang_getCursorKind(c) == CXCursor_TypedefDecl) decl_of(r, c)->owner = r->function;
         if (clang_getCursorKind(c) != CXCursor_VarDecl) continue;
         decl *const d = decl_of(r, c);
         d->owner = r->function;

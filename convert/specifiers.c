@@ -50,11 +50,14 @@ size_t next_token(const file *f, size_t i) {
 }
 
 static decl *typedef_named(const writer *w, const char *name) {
+    decl *found = NULL;
     for (size_t i = 0; i < w->a->program->typedefs.n; i++) {
         decl *const d = w->a->program->typedefs.at[i];
-        if (same(d->name, name)) return d;
+        if (!same(d->name, name)) continue;
+        if (d->owner != NULL && w->v != NULL && d->owner == w->v->function) return d;
+        if (d->owner == NULL) found = d;
     }
-    return NULL;
+    return found;
 }
 static bool tag_holds(const writer *w, const char *tag) {
     for (size_t i = 0; i < w->a->program->records.n; i++) {
@@ -75,6 +78,10 @@ static bool has_numbers(const writer *w, const type *t) {
         return false;
     }
     return t->kind == TYPE_REAL;
+}
+
+bool names_numbers(const writer *w, const decl *d) {
+    return d->type->kind != TYPE_REAL && has_numbers(w, d->type);
 }
 
 static const char *typedef_name(writer *w, const char *name) {

@@ -43,8 +43,9 @@ typedef struct mode {
 static const mode modes[] = {
     {"tape", "", HEADER_FIRST, true, false, true, !SANITIZED, 0},
     {"generic", "--to generic", HEADER_FIRST, true, true, false, !SANITIZED, 0},
-    {"blocks", "--to blocks --directions 16", HEADER_SAME, true, false, false, true, 1},
-    {"regions", "--to blocks --directions 0 --rows 0", HEADER_SAME, true, false, false, !SANITIZED, 2},
+    {"blocks", "--to blocks --directions 16", HEADER_FIRST, true, false, false, true, 1},
+    {"regions", "--to blocks --directions 0 --rows 0", HEADER_SAME, true, false, false,
+     !SANITIZED, 2},
     {"adjoint", "--to adjoint", HEADER_ALONE, false, false, true, !SANITIZED, 0}};
 enum { MODES = sizeof modes / sizeof *modes };
 

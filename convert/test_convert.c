@@ -56,7 +56,7 @@ static void read_construct(construct *c, const char *path) {
     char *rest = s, title[112] = "";
     for (char *line; (line = strsep(&rest, "\n")) != NULL && strcmp(line, " */") != 0;) {
         if (!*title && strncmp(line, "/* SPDX", 7) != 0)
-            print_into(title, sizeof title, "%s", line + 3);
+            print_into(title, sizeof title, "%.*s", (int)sizeof title - 1, line + 3);
         if (strncmp(line, " * ", 3) != 0) continue;
         for (size_t k = 0; k < sizeof keys / sizeof *keys; k++) {
             const size_t n = strlen(keys[k].key);

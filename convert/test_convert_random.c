@@ -64,7 +64,7 @@ static void write_originals(const batch *b, bool wide) {
 
 /* Programs that this way of converting takes: an adjoint refuses some, as those with statics that depend
  * on the inputs. */
-static bool taken[PROGRAMS];
+static bool taken[PROGRAMS]; /* by number, modulo PROGRAMS: a batch has fewer */
 
 static bool is_left_out(const mode *how, const batch *b, unsigned k) {
     if (b->n == 1) return false;
@@ -78,7 +78,7 @@ static void *converted_by(const batch *b, const mode *how) {
     print_into(name, sizeof name, "%s%u.c", how->name, b->first);
     FILE *const to = open_file(name);
     for (unsigned k = b->first; k < b->first + b->n; k++) {
-        taken[k] = false;
+        taken[k % PROGRAMS] = false;
         if (is_left_out(how, b, k)) continue;
         print_into(name, sizeof name, "p%u.c", k);
         FILE *const program = open_file(name);
@@ -90,13 +90,13 @@ static void *converted_by(const batch *b, const mode *how) {
             "%s/wengert-convert %s %s/p%u.c --function p%u_f --with-respect-to 'x[0:3]' --of 'return,y[0:2]' -o %s/p%u_wg.c",
             setting("B", "."), how->options, scratch, k, k, scratch, k);
         if (how->records) must_run("%s", command);
-        taken[k] = how->records || system(strcat(command, " 2>/dev/null")) == 0;
-        if (!taken[k]) continue;
+        taken[k % PROGRAMS] = how->records || system(strcat(command, " 2>/dev/null")) == 0;
+        if (!taken[k % PROGRAMS]) continue;
         fprintf(to, "#include \"p%u_wg.c\"\n", k);
     }
     fputs("#include \"convert/test_called.h\"\n", to);
     for (unsigned k = b->first; k < b->first + b->n; k++) {
-        if (!taken[k]) continue;
+        if (!taken[k % PROGRAMS]) continue;
         fprintf(
             to,
             "\nconst char *wgt_converted_%u(const double *x, double *y, double *jacobian, double *reverse, double *forward);\n"
@@ -127,7 +127,7 @@ static void check(void **state) {
         void *const library = converted_by(b, &modes[i]);
         unsigned refused = 0;
         for (unsigned k = b->first; k < b->first + b->n; k++) {
-            if (!taken[k]) {
+            if (!taken[k % PROGRAMS]) {
                 refused += !is_left_out(&modes[i], b, k);
                 continue;
             }

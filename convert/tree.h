@@ -101,10 +101,10 @@ struct decl {
     list
         names; /* of a function, or a global's initialiser: functions and globals that it names */
     bool looked_at,
-        changed;     /* a function: for what it changes; a static local: it may be written to */
-    bool reached;    /* from the function that is converted */
-    record *record;  /* of a field: whose; of DECL_RECORD */
-    decl *owner;     /* of a parameter or local variable: the function */
+        changed;    /* a function: for what it changes; a static local: it may be written to */
+    bool reached;   /* from the function that is converted */
+    record *record; /* of a field: whose; of DECL_RECORD */
+    decl *owner;    /* of a parameter, or of a local variable or name of a type: the function */
     unsigned number; /* of all decls */
     unsigned order;  /* at the top of a file: as they come in the whole text */
     size_t index;    /* among parameters and locals of its function */
@@ -168,6 +168,7 @@ struct node {
     decl *owner;   /* the function */
     list decls;    /* DECLARE */
     size_t number; /* in its function */
+    int loop;      /* FOR: what a comment says that it is (loops.h) */
 };
 
 typedef struct program {

@@ -6,7 +6,7 @@
 #include "convert/adjoint.h"
 #include "convert/callback.h"
 
-enum { FIRST_WORDS = 512 }; /* of the stack of adjoints: small functions obtain no memory */
+enum { FIRST_WORDS = 2048 }; /* of the stack of adjoints: small functions obtain no memory */
 
 static const char *shadow_of(const type *t, const char *name) {
     const char *s = declared_as(t, format("%s_b", name));

@@ -20,6 +20,8 @@ typedef struct writer {
     bool blocks;           /* regions become statements of their inputs */
     unsigned names;        /* of regions so far */
     struct region *region; /* that is written: numbers are its own */
+    list turns;            /* turn_function (loops.h): what loops call */
+    size_t turns_written;  /* of these */
 } writer;
 
 /* An operand of a recorded operation, and what it adds to the statement. */
@@ -56,6 +58,8 @@ const char *retyped_specifiers(writer *w, const file *f, size_t begin, size_t en
                                size_t *rest);
 size_t specifiers_end(const file *f, size_t begin, size_t end);
 const char *write_declaration(writer *w, const node *n);
+/* Of several declarators the one of d, with its specifiers: int *p, without what ends a statement. */
+const char *write_one_declaration(writer *w, const decl *d);
 const char *write_signature(writer *w, const version *v, bool as_prototype);
 const char *write_function(writer *w, version *v);
 /* The types of a group with variables; what is declared by them stands apart. */

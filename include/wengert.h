@@ -44,6 +44,7 @@
 #include <wengert/derive.h>
 #include <wengert/branches.h>
 #include <wengert/map.h>
+#include <wengert/turns.h>
 
 /* Tools: minima and fits; functions as files and drawings, as C and as compiled code. */
 #include <wengert/optimise.h>

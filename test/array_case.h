@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <wengert.h>
-#include "check_modes.h"
+#include "check_tapes.h"
 #include "tolerance.h"
 
 enum array_op {
@@ -42,18 +42,6 @@ static const char *const names[ALL_OPS] = {"sum",        "product", "dot",      
 #include "array_kernel.h"
 #undef WG_AS_DUAL
 #include <wengert/generic.h>
-
-static struct check check;
-
-static inline int open_tapes(void **state) {
-    (void)state;
-    return check_open(&check);
-}
-static inline int close_tapes(void **state) {
-    (void)state;
-    check_close(&check);
-    return 0;
-}
 
 /* ---- closed forms ---- */
 

@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* openmp_user.c - loops by wengert/openmp.h, and mistakes in them: what is printed is the same for any number
- * of threads, and without OpenMP. Numbers are printed with all bits. */
+/* openmp_user.c - loops by wengert/openmp.h, mistakes in them, and maps between them: what is printed is the
+ * same for any number of threads, and without OpenMP. Numbers are printed with all bits. */
+#define _POSIX_C_SOURCE 200809L /* opendir */
+#include <dirent.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <wengert.h>
 #include <wengert/openmp.h>
 
@@ -159,6 +162,66 @@ static void mistakes(void) {
     end("a reset in a loop");
 }
 
+/* ---- maps and functions, in the threads of the loops ---- */
+
+static int threads_there_are(void) {
+    DIR *const tasks = opendir("/proc/self/task");
+    int n = 0;
+    while (tasks != NULL && readdir(tasks) != NULL) n++;
+    if (tasks != NULL) (void)closedir(tasks);
+    return n;
+}
+
+static wg_status body(wg_tape *tape, size_t n, const wg_real *x, size_t m, wg_real *y,
+                      void *data) {
+    (void)n, (void)m, (void)data;
+    y[0] = wg_let(tape, wg_mul(x[1], wg_sin(wg_mul(x[0], x[1]))));
+    return wg_tape_status(tape);
+}
+
+enum { POINTS = 20000 };
+static double at[POINTS];
+
+/* A loop, a map, a sweep over both, and the function at the same points. */
+static wg_status mapped(const wg_function *f, const wg_callable *k, wg_threads *threads) {
+    double scale = 0.5, sum = 0;
+    const wg_points points[] = {{&scale, 0, 1}, {at, 1, 1}};
+    const wg_results result = {&sum, 0, 1};
+    void *const work = malloc(wg_function_work(f, threads));
+    wg_mat y;
+    begin();
+    WG_OPENMP_FOR(p, s, i, N) v[i] = product(s, i);
+    wg_status s = wg_parallel_join(p);
+    if (s == WG_OK) s = wg_parallel_adopt(p, N, v);
+    const wg_source x[] = {wg_from_matrix(wg_mat_from_real(t, u[0])), wg_from_data(at, 1, 1)};
+    if (s == WG_OK) s = wg_map(t, k, POINTS, x, threads, &y);
+    if (s == WG_OK) s = wg_reverse(t, wg_let(t, wg_mul(wg_mat_at(y, 0, 0), v[0])));
+    if (s == WG_OK && work == NULL) s = WG_ENOMEM;
+    if (s == WG_OK) s = wg_function_evaluate(f, POINTS, points, &result, threads, work, NULL);
+    free(work);
+    printf("a map: %a %a %a\n", wg_value(wg_mat_at(y, 0, 0)), wg_adjoint(t, u[0]), sum);
+    return s;
+}
+
+static wg_status maps(wg_threads *threads) {
+    const wg_argument in[] = {{"scale", 1, 1, WG_SHARED}, {"at", 1, 1, 0}},
+                      out = {"sum", 1, 1, WG_SUMMED};
+    const double start[2] = {1, 1};
+    wg_function *f = NULL;
+    wg_callable *k = NULL;
+    for (int i = 0; i < POINTS; i++) at[i] = 1e-4 * i;
+    wg_status s = wg_function_record(t, body, NULL, 2, in, start, 1, &out, &f);
+    if (s == WG_OK) s = wg_callable_new(t, f, &k);
+    const int before = threads_there_are();
+    if (s == WG_OK) s = mapped(f, k, threads);
+    if (s == WG_OK) s = mapped(f, k, NULL);
+    printf("maps: %d, %s\n", (int)s,
+           threads_there_are() > before ? "in other threads" : "in the same threads");
+    wg_callable_free(k);
+    wg_function_free(f);
+    return s;
+}
+
 int main(void) {
     static const unsigned flags[] = {0, WG_KEEP_CODE, WG_CHECKED, WG_TRACE};
     wg_threads *threads;
@@ -169,6 +232,7 @@ int main(void) {
         loops();
         reductions();
         mistakes();
+        if (flags[k] == WG_KEEP_CODE && maps(threads) != WG_OK) return 1;
         wg_parallel_free(p);
         wg_tape_free(t);
     }

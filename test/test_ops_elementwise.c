@@ -10,7 +10,7 @@
 #include <string.h>
 #include <wengert/elementwise.h>
 #include "ops/scalar/elementwise.h"
-#include "matrix_case.h"
+#include "matrix_oracle.h"
 #include "scalar_rows.h"
 #include "tolerance.h"
 #include "walk.h"
@@ -22,16 +22,6 @@
 #define TOL_VECTOR_PARTIAL_ULP 16.0
 
 /* ---- the oracle ---- */
-
-#define RECORD(name)                                                                           \
-    static void name(wg_tape *t, const struct matrix_case *c, const wg_mat *in, wg_mat *out,   \
-                     void *data)
-#define ORACLE(name)                                                                           \
-    static void check_##name(struct matrix_case *c) { matrix_case_check(c, name, NULL); }      \
-    static void name##_agrees_with_its_oracle(void **state) {                                  \
-        (void)state;                                                                           \
-        matrix_case_each(#name, check_##name);                                                 \
-    }
 
 /* A list of the oracle goes with the rows of a matrix, as in numpy. */
 static wg_mat row(const struct matrix_case *c, const wg_mat *in, size_t i) {

@@ -9,21 +9,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include <wengert/products.h>
-#include "matrix_case.h"
+#include "matrix_oracle.h"
 #include "tolerance.h"
 #include "walk.h"
 
 /* ---- the oracle ---- */
-
-#define RECORD(name)                                                                           \
-    static void name(wg_tape *t, const struct matrix_case *c, const wg_mat *in, wg_mat *out,   \
-                     void *data)
-#define ORACLE(name)                                                                           \
-    static void check_##name(struct matrix_case *c) { matrix_case_check(c, name, NULL); }      \
-    static void name##_agrees_with_its_oracle(void **state) {                                  \
-        (void)state;                                                                           \
-        matrix_case_each(#name, check_##name);                                                 \
-    }
 
 RECORD(gemm) {
     (void)data;

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <wengert/reduce.h>
-#include "matrix_case.h"
+#include "matrix_oracle.h"
 #include "tolerance.h"
 
 /* Accurate functions of a few operations each. */
@@ -20,16 +20,6 @@
 enum { MOST = 1024 };
 
 /* ---- the oracle ---- */
-
-#define RECORD(name)                                                                           \
-    static void name(wg_tape *t, const struct matrix_case *c, const wg_mat *in, wg_mat *out,   \
-                     void *data)
-#define ORACLE(name)                                                                           \
-    static void check_##name(struct matrix_case *c) { matrix_case_check(c, name, NULL); }      \
-    static void name##_agrees_with_its_oracle(void **state) {                                  \
-        (void)state;                                                                           \
-        matrix_case_each(#name, check_##name);                                                 \
-    }
 
 /* Axis 0 of the oracle runs down a column; a list is a column, in results too. */
 static wg_axis axis_of(const struct matrix_case *c) {

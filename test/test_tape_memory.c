@@ -355,6 +355,47 @@ static void chunks_survive(void **state) {
     assert_survives(long_recording, (wg_options){0}, 1 << 20);
 }
 
+/* ---- what is asked before ---- */
+
+/* Statements, and an operation on matrices, which has workspace in sweeps of several lanes. */
+static wg_real with_a_matrix(wg_tape *t) {
+    enum { ROWS = 20 };
+    walk(t, 5, INPUTS, 0, LENGTH, x);
+    const wg_mat a = wg_mat_gather(t, ROWS, ROWS, x + LENGTH - ROWS * ROWS);
+    return wg_let(t, wg_add(wg_mat_at(wg_matmul(t, a, a), 1, 0), x[LENGTH - 1]));
+}
+
+/* After a check a sweep asks for no memory: all of it may be refused. */
+static void what_was_checked_has_its_memory(void **state) {
+    (void)state;
+    static const size_t lanes_of[] = {1, 3, 16};
+    double w[16] = {1}, hv[INPUTS];
+    for (size_t k = 0; k <= 3; k++) {
+        struct counted m = counted_start();
+        wg_tape *const t =
+            wg_tape_new(&(wg_options){.flags = WG_KEEP_CODE, .memory = counted_memory(&m)});
+        const wg_real y = with_a_matrix(t);
+        assert_int_equal(wg_tape_status(t), WG_OK);
+        m.fail_at = m.asked, m.fail_on = 1;
+        assert_int_equal(k < 3 ? wg_reverse_check(t, lanes_of[k], 1, &y)
+                               : wg_tape_hvp_check(t, y, INPUTS, x),
+                         WG_ENOMEM);
+        m.fail_at = SIZE_MAX;
+        assert_int_equal(k < 3 ? wg_reverse_check(t, lanes_of[k], 1, &y)
+                               : wg_tape_hvp_check(t, y, INPUTS, x),
+                         WG_OK);
+        const size_t refused = m.refused;
+        m.fail_at = m.asked;
+        if (k == 0) assert_int_equal(wg_reverse(t, y), WG_OK);
+        assert_int_equal(k < 3 ? wg_reverse_lanes(t, lanes_of[k], 1, &y, w)
+                               : wg_tape_hvp(t, y, INPUTS, x, w, hv),
+                         WG_OK);
+        assert_int_equal(m.refused, refused);
+        wg_tape_free(t);
+        assert_int_equal(m.wrong + m.ranges, 0);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(recordings_survive),
@@ -366,6 +407,7 @@ int main(void) {
         cmocka_unit_test(chunks_survive),
         cmocka_unit_test(matrices_survive),
         cmocka_unit_test(checks_of_operations_survive),
+        cmocka_unit_test(what_was_checked_has_its_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

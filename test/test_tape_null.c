@@ -56,6 +56,7 @@ static void a_tape_that_is_null_is_answered(void **state) {
     STATUS(WG_ENULL, wg_reverse, NULL, x);
     STATUS(WG_ENULL, wg_reverse_seeds, NULL, 1, &x, &one);
     STATUS(WG_ENULL, wg_reverse_lanes, NULL, 1, 1, &x, &one);
+    STATUS(WG_ENULL, wg_reverse_check, NULL, 1, 1, &x);
     STATUS(WG_ENULL, wg_adjoints_clear, NULL);
     STATUS(WG_ENULL, wg_adjoint_seed, NULL, x, 1);
     STATUS(WG_ENULL, wg_sweep, NULL, m, m);
@@ -210,6 +211,7 @@ static void arrays_that_are_null_are_answered(void **state) {
     STATUS(WG_ENULL, wg_adjoints_lanes, tape, 1, NULL, 1, &v, 1);
     STATUS(WG_ENULL, wg_adjoints_lanes, tape, 1, NULL, 0, &v, 1); /* also of no lane */
     STATUS(WG_ENULL, wg_adjoints_lanes, tape, 1, &x, 1, NULL, 1);
+    STATUS(WG_ENULL, wg_reverse_check, tape, 1, 1, NULL);
     STATUS(WG_ENULL, wg_tape_hvp, tape, y, 1, NULL, &one, &v);
     STATUS(WG_ENULL, wg_tape_hvp_check, tape, y, 1, NULL);
     STATUS(WG_ENULL, wg_tape_hvp, tape, y, 1, &x, NULL, &v);

@@ -12,7 +12,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <wengert.h>
-#include "check_modes.h"
+#include "check_tapes.h"
 #include "tolerance.h"
 
 WG_OPERATION1(softsign, a / (1 + fabs(a)), 1 / ((1 + fabs(a)) * (1 + fabs(a))),
@@ -58,18 +58,6 @@ enum use {
 #include "operation_kernel.h"
 #undef WG_AS_DUAL
 #include <wengert/generic.h>
-
-static struct check check;
-
-static int open_tapes(void **state) {
-    (void)state;
-    return check_open(&check);
-}
-static int close_tapes(void **state) {
-    (void)state;
-    check_close(&check);
-    return 0;
-}
 
 /* ---- closed forms: the same functions once more, by second-order Taylor arithmetic ---- */
 

@@ -9,7 +9,7 @@
 #include <cmocka.h>
 #include <stdlib.h>
 #include <string.h>
-#include "check_modes.h"
+#include "check_tapes.h"
 #include "oracle_text.h"
 #include "sanitized.h"
 #include "tolerance.h"
@@ -17,18 +17,6 @@
 #ifndef TEST_DATA
 #define TEST_DATA "test/data/"
 #endif
-
-static struct check check;
-
-static int open_tapes(void **state) {
-    (void)state;
-    return check_open(&check);
-}
-static int close_tapes(void **state) {
-    (void)state;
-    check_close(&check);
-    return 0;
-}
 
 /* ---- reference programs ---- */
 

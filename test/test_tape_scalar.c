@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <wengert.h>
-#include "check_modes.h"
+#include "check_tapes.h"
 #include "oracle.h"
 #include "tolerance.h"
 
@@ -21,18 +21,7 @@
 #define TEST_DATA "test/data/"
 #endif
 
-static struct check check;
 static unsigned claimed[256]; /* lines of oracles per row, files read so far */
-
-static int open_tapes(void **state) {
-    (void)state;
-    return check_open(&check);
-}
-static int close_tapes(void **state) {
-    (void)state;
-    check_close(&check);
-    return 0;
-}
 
 /* ---- oracles ---- */
 

@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <wengert.h>
-#include "check_modes.h"
+#include "check_tapes.h"
 #include "oracle_text.h"
 #include "tolerance.h"
 
@@ -25,18 +25,6 @@
 #include "second_kernel.h"
 #undef WG_AS_DUAL
 #include <wengert/generic.h>
-
-static struct check check;
-
-static int open_tapes(void **state) {
-    (void)state;
-    return check_open(&check);
-}
-static int close_tapes(void **state) {
-    (void)state;
-    check_close(&check);
-    return 0;
-}
 
 /* ---- the functions of the oracle ---- */
 

@@ -10,20 +10,8 @@
 #include <math.h>
 #include <string.h>
 #include <wengert.h>
-#include "check_modes.h"
+#include "check_tapes.h"
 #include "tolerance.h"
-
-static struct check check;
-
-static int open_tapes(void **state) {
-    (void)state;
-    return check_open(&check);
-}
-static int close_tapes(void **state) {
-    (void)state;
-    check_close(&check);
-    return 0;
-}
 
 static unsigned op(const char *name) {
     const int found = program_find(name);

@@ -174,6 +174,13 @@ int wgi_mpi_is_vain(wg_mpi *m, int source, int dest) {
 }
 
 wg_status wgi_mpi_vain(wg_mpi *m, int peer) {
+    /* who has failed is there for that reason, and what it says here may come before its notice */
+    for (int r = 0; r < m->size; r++)
+        if (r != m->rank && m->entry[r].is && m->entry[r].status != WG_OK) {
+            m->told = 1; /* by whoever has failed first */
+            return wgi_mpi_know(m, (wg_status)m->entry[r].status, "%s on another rank",
+                                text_of(m->entry[r].status));
+        }
     for (int r = 0; !is_rank(m, peer) && r < m->size; r++)
         if (r != m->rank || m->size == 1) peer = r;
     if (peer == m->rank) return wgi_mpi_fail(m, WG_EMISMATCH, "rank %d waits for itself", peer);

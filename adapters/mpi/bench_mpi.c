@@ -67,7 +67,8 @@ static void exchange_plain(const ring *r, const double *out, double *in) {
     MPI_Waitall(4, q, got);
 }
 
-/* In the same arrays again and again; in new ones each time, as who keeps what has come. */
+/* Repeated exchanges: from and to the same two arrays; from what came before to new arrays, as a
+ * program does that keeps all that it has received. */
 static void exchange_again(const ring *r) {
     for (size_t i = 0; i < r->times; i++) exchange_plain(r, r->out, r->in);
 }
@@ -76,7 +77,7 @@ static void exchange_on(const ring *r) {
         exchange_plain(r, r->all + 2 * r->n * i, r->all + 2 * r->n * (i + 1));
 }
 
-/* What has come goes on to the other side. */
+/* Records the exchanges, each of which passes on to one side what came from the other. */
 static void record(const ring *r, wg_mat *x) {
     x[0] = wg_mat_input(r->t, r->n, 1, r->out, r->n);
     x[1] = wg_mat_input(r->t, r->n, 1, r->out + r->n, r->n);
@@ -88,7 +89,8 @@ static void record(const ring *r, wg_mat *x) {
     x[2] = a[0], x[3] = a[1];
 }
 
-/* After as many exchanges as there are, x has gone so far to either side, and adjoints come back. */
+/* After `times` exchanges x has travelled that many ranks to either side, and a sweep has to bring
+ * the adjoints back to where x came from. */
 static void verify(ring *r) {
     wg_mat x[4];
     double *const w = malloc(2 * r->n * sizeof *w), *const g = malloc(2 * r->n * sizeof *g);

@@ -21,18 +21,16 @@ static wg_status begin(wg_tape *t, wg_mpi *m, wg_status s, wgi_mpi_call call, si
     return s != WG_OK ? s : all;
 }
 
-/* What would be refused before anything is swept, so that nobody begins: room for adjoints, and outputs that
- * are no variables any more. */
-static wg_status prepare(wg_tape *t, size_t outputs, const wg_real *y) {
-    wg_status s = t == NULL ? WG_ENULL : wg_adjoints_clear(t);
-    for (size_t j = 0; j < outputs && s == WG_OK; j++)
-        if (y[j].at.slot != 0) s = wg_adjoint_seed(t, y[j], 0);
-    return s;
+/* What would be refused before anything is swept, so that nobody begins: room, and outputs that are no
+ * variables any more. That there is nothing on it which depends on others is no failure. */
+static wg_status prepare(wg_tape *t, size_t k, size_t outputs, const wg_real *y) {
+    const wg_status s = wg_reverse_check(t, k, outputs, y);
+    return s == WG_ESEED ? WG_OK : s;
 }
 
 wg_status wg_mpi_reverse(wg_tape *t, wg_real y, double w, wg_mpi *m) {
     if (m == NULL) return WG_ENULL;
-    wg_status s = begin(t, m, prepare(t, 1, &y), WGI_MPI_reverse, 1);
+    wg_status s = begin(t, m, prepare(t, 1, 1, &y), WGI_MPI_reverse, 1);
     if (s != WG_OK) return s;
     s = wg_reverse_seeds(t, 1, &y, &w);
     if (s == WG_ESEED)
@@ -43,8 +41,8 @@ wg_status wg_mpi_reverse(wg_tape *t, wg_real y, double w, wg_mpi *m) {
 wg_status wg_mpi_reverse_lanes(wg_tape *t, size_t k, size_t outputs, const wg_real *y,
                                const double *w, wg_mpi *m) {
     if (m == NULL) return WG_ENULL;
-    const int refused = k == 0 || k > 64 || (outputs != 0 && (y == NULL || w == NULL));
-    wg_status s = refused ? wg_reverse_lanes(t, k, outputs, y, w) : prepare(t, outputs, y);
+    const int no_seeds = outputs != 0 && w == NULL;
+    wg_status s = no_seeds ? wg_reverse_lanes(t, k, outputs, y, w) : prepare(t, k, outputs, y);
     s = begin(t, m, s, WGI_MPI_reverse_lanes, k);
     if (s != WG_OK) return s;
     s = wg_reverse_lanes(t, k, outputs, y, w);

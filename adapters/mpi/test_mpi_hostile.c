@@ -1,15 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* test_mpi_hostile.c - programs that misuse the adapter: communicators that are none, ranks that wait for
- * others which have gone on, sweeps that some ranks are refused, memory that one rank has not. */
-#include <math.h>
+ * others which have gone on, sweeps that some ranks are refused. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
 #include "ranks.h"
-#include "test/sanitized.h"
-#include <stdlib.h>
 
 static wg_tape *t;
 static wg_mpi *plain; /* without WG_MPI_CHECKED */
@@ -229,72 +226,6 @@ static void a_sweep_without_room_on_one_rank_begins_on_none(void **state) {
     wg_tape_free(small);
 }
 
-/* ---- memory ----------------------------------------------------------------------------- */
-
-/* The n-th request for memory of that many numbers fails. */
-static size_t numbers_refused, requests_until;
-
-#if !SANITIZED
-extern void *__libc_realloc(void *p, size_t n);
-void *realloc(void *p, size_t n) {
-    if (n == numbers_refused * sizeof(double) && n != 0 && requests_until-- == 0) return NULL;
-    return __libc_realloc(p, n);
-}
-#endif
-
-enum { SOME = 777 };
-typedef wg_status on_all(wg_real *x, wg_real *y, wg_mpi *on);
-static wg_status sum_of(wg_real *x, wg_real *y, wg_mpi *on) {
-    return wg_mpi_allreduce(t, x, y, SOME, WG_MPI_SUM, on);
-}
-static wg_status least_of(wg_real *x, wg_real *y, wg_mpi *on) {
-    return wg_mpi_allreduce(t, x, y, SOME, WG_MPI_MIN, on);
-}
-static wg_status scan_of(wg_real *x, wg_real *y, wg_mpi *on) {
-    return wg_mpi_scan(t, x, y, SOME, on);
-}
-static wg_status root_to_all(wg_real *x, wg_real *y, wg_mpi *on) {
-    memcpy(y, x, SOME * sizeof *x);
-    return wg_mpi_bcast(t, y, SOME, 0, on);
-}
-static wg_status to_the_right(wg_real *x, wg_real *y, wg_mpi *on) {
-    return wg_mpi_sendrecv(t, x, SOME, right(), 0, y, SOME, left(), 0, on);
-}
-
-/* Room that the last rank has not, for values or in the sweep, on a communicator without any yet. */
-static void memory_that_one_rank_has_not_fails_all(void **state) {
-    (void)state;
-    static on_all *const calls[] = {sum_of, least_of, scan_of, root_to_all, to_the_right};
-    static wg_real x[SOME], y[SOME];
-    if (SANITIZED) return; /* there realloc is the sanitizer's */
-    for (size_t c = 0; c < sizeof calls / sizeof *calls; c++)
-        for (size_t k = 0, failures = 1; failures != 0; k++) {
-            wg_mpi *const other = wg_mpi_new(MPI_COMM_WORLD, WG_MPI_CHECKED);
-            all(other != NULL && k < 9);
-            wg_tape_reset(t);
-            for (size_t i = 0; i < SOME; i++) x[i] = wg_input(t, 1);
-            const size_t sizes[] = {SOME, SOME + 1, SOME + 2, 2 * SOME};
-            failures = 0;
-            for (size_t j = 0; j < 4; j++) {
-                numbers_refused = rank == size - 1 ? sizes[j] : 0;
-                requests_until = k;
-                wg_status s = calls[c](x, y, other);
-                if (s == WG_OK) s = wg_mpi_reverse(t, y[0], 1, other);
-                numbers_refused = 0;
-                wg_mpi_barrier(other);
-                const int bad = s != WG_OK;
-                int one = 0;
-                MPI_Allreduce(&bad, &one, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
-                failures += (size_t)one;
-                all(s == WG_OK || s == WG_ENOMEM);
-                all(one == 0 || wg_mpi_clear(other) == WG_OK);
-                wg_tape_reset(t);
-                for (size_t i = 0; i < SOME; i++) x[i] = wg_input(t, 1);
-            }
-            all(wg_mpi_free(other) == WG_OK);
-        }
-}
-
 /* ---- arguments -------------------------------------------------------------------------- */
 
 static void a_probe_need_not_say_whence(void **state) {
@@ -334,7 +265,6 @@ int main(int argc, char **argv) {
         TEST(what_has_gone_is_not_waited_for_in_vain),
         TEST(a_sweep_that_one_rank_is_refused_begins_on_none),
         TEST(a_sweep_without_room_on_one_rank_begins_on_none),
-        TEST(memory_that_one_rank_has_not_fails_all),
         TEST(a_probe_need_not_say_whence),
     };
     int failed = wg_mpi_new(MPI_COMM_WORLD, 0) != NULL; /* before MPI_Init */

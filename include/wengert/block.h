@@ -48,8 +48,8 @@ typedef struct wg_block {
     int info;                       /* of LAPACK, for the message of a failure */
     const char *why;                /* a text for that message, or NULL */
     size_t lanes;                   /* of a WG_OP_ALWAYS; otherwise 1 */
-    unsigned untouched; /* vjp of a WG_OP_ALWAYS: bit i says that the adjoint of operand i is known to
-                           be 0 everywhere, and may be overwritten; without it nothing is known */
+    unsigned untouched; /* vjp of a WG_OP_ALWAYS: bit i says that the adjoint of operand i is
+                           0 everywhere, and may be overwritten; without it nothing is known */
 } wg_block;
 
 enum {

@@ -165,6 +165,12 @@ WG_API WG_MUST_CHECK wg_status wg_reverse_seeds(wg_tape *t, size_t m, const wg_r
 WG_API WG_MUST_CHECK wg_status wg_reverse_lanes(wg_tape *t, size_t k, size_t m,
                                                 const wg_real *y, const double *w);
 
+/* wg_reverse_check - would wg_reverse_lanes begin, or for k = 1 wg_reverse and wg_reverse_seeds? It makes the
+ * room for that: after it what may fail is an operation. Adjoints are 0 then.
+ * Errors: theirs. */
+WG_API WG_MUST_CHECK wg_status wg_reverse_check(wg_tape *t, size_t k, size_t m,
+                                                const wg_real *y);
+
 /* The sweep in parts: clear, seed (adds), sweep from the later mark down to the earlier one.
  * wg_sweep leaves the adjoints of all slots below `low` complete with what flows into them. */
 WG_API WG_MUST_CHECK wg_status wg_adjoints_clear(wg_tape *t);
@@ -206,7 +212,9 @@ WG_API double wg_tangent(const wg_tape *t, wg_real x, size_t lane);
  *         an operation has no second derivatives; what an operation returns, as WG_EDEGENERATE.
  *         Then hv is as it was.
  * Where a WG_OP_ALWAYS is on the tape y may be a constant, and the other ends take the same passes.
- * wg_tape_hvp_check - would wg_tape_hvp begin? After that memory may be missing, or an operation fail. */
+ * wg_tape_hvp_check - would wg_tape_hvp begin? It makes the room for that, the local second derivatives too:
+ *         after it what may fail is an operation, or memory for what an `adjoint` records. Adjoints of
+ *         before may be gone. */
 WG_API WG_MUST_CHECK wg_status wg_tape_hvp_check(wg_tape *t, wg_real y, size_t n,
                                                  const wg_real *x);
 WG_API WG_MUST_CHECK wg_status wg_tape_hvp(wg_tape *t, wg_real y, size_t n, const wg_real *x,

@@ -16,11 +16,6 @@ static wg_status singular(wg_block *b, int info) {
     return WG_ESINGULAR;
 }
 
-static wg_status misfit(wg_block *b, const char *why) {
-    b->why = why;
-    return WG_ESHAPE;
-}
-
 static const char right_side[] = "the right-hand side has not as many rows as the matrix";
 
 /* The right-hand side as the tangent starts: Bt or 0, contiguous. */
@@ -39,8 +34,8 @@ static wg_status band_shape(wg_block *b) {
     const struct band *const p = (const struct band *)b->params;
     const size_t rows = b->in[0].rows, n = b->in[0].cols;
     if (p->below >= rows || p->above != rows - 1 - p->below || rows > INT_MAX / 2)
-        return misfit(b, "the matrix has not one row for every diagonal");
-    if (b->in[1].rows != n) return misfit(b, right_side);
+        return wgi_block_refuse(b, WG_ESHAPE, "the matrix has not one row for every diagonal");
+    if (b->in[1].rows != n) return wgi_block_refuse(b, WG_ESHAPE, right_side);
     b->out[0].rows = n, b->out[0].cols = b->in[1].cols;
     b->saved_bytes = wgi_room_of((rows + p->below) * n) + wgi_rounded(n * sizeof(int));
     b->work_bytes = wgi_room_of(n * b->in[1].cols);
@@ -227,8 +222,8 @@ static wg_status tridiagonal_shape(wg_block *b) {
     const size_t n = b->in[DIAGONAL].rows, m = n != 0 ? n - 1 : 0;
     if (b->in[DIAGONAL].cols != 1 || b->in[LOWER].cols != 1 || b->in[UPPER].cols != 1 ||
         b->in[LOWER].rows != m || b->in[UPPER].rows != m)
-        return misfit(b, "the diagonals do not fit each other");
-    if (b->in[RIGHT].rows != n) return misfit(b, right_side);
+        return wgi_block_refuse(b, WG_ESHAPE, "the diagonals do not fit each other");
+    if (b->in[RIGHT].rows != n) return wgi_block_refuse(b, WG_ESHAPE, right_side);
     b->out[0].rows = n, b->out[0].cols = b->in[RIGHT].cols;
     b->saved_bytes = 4 * wgi_room_of(n) + wgi_rounded(n * sizeof(int));
     b->work_bytes = wgi_room_of(n * b->in[RIGHT].cols);

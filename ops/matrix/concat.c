@@ -11,7 +11,7 @@ static wg_status concat_shape(wg_block *b) {
     y->cols = b->in[0].cols;
     for (size_t k = 1; k < b->inputs; k++) {
         if (beside ? b->in[k].rows != y->rows : b->in[k].cols != y->cols)
-            return wgi_move_refuse(b, WG_ESHAPE, beside ? "unequal rows" : "unequal columns");
+            return wgi_block_refuse(b, WG_ESHAPE, beside ? "unequal rows" : "unequal columns");
         if (beside) y->cols += b->in[k].cols;
         else y->rows += b->in[k].rows;
     }
@@ -97,7 +97,7 @@ static wg_status pad_shape(wg_block *b) {
         __builtin_add_overflow(y->rows, p->below, &y->rows) ||
         __builtin_add_overflow(b->in[0].cols, p->left, &y->cols) ||
         __builtin_add_overflow(y->cols, p->right, &y->cols))
-        return wgi_move_refuse(b, WG_ESHAPE, "a result larger than BLAS can take");
+        return wgi_block_refuse(b, WG_ESHAPE, "a result larger than BLAS can take");
     return WG_OK;
 }
 

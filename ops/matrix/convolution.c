@@ -3,16 +3,12 @@
 #include <wengert/products.h>
 #include "convolution.h"
 #include "expand.h"
+#include "refusal.h"
 #include "traits.h"
 #include "view.h"
 
 #include <limits.h>
 #include <string.h>
-
-static wg_status refuse(wg_block *b, wg_status s, const char *why) {
-    b->why = why;
-    return s;
-}
 
 static const char no_sizes[] = "the sizes are NULL";
 
@@ -27,35 +23,38 @@ static wg_status conv_shape(wg_block *b) {
     const wg_block_arg *const x = &b->in[0], *const w = &b->in[1];
     size_t pixels, kernels, outs;
     wgi_conv_plan p;
-    if (s->bad != NULL) return refuse(b, s->bad == no_sizes ? WG_ENULL : WG_EARG, s->bad);
+    if (s->bad != NULL)
+        return wgi_block_refuse(b, s->bad == no_sizes ? WG_ENULL : WG_EARG, s->bad);
     if (s->filters % s->groups != 0)
-        return refuse(b, WG_EARG, "filters do not divide among the groups");
+        return wgi_block_refuse(b, WG_EARG, "filters do not divide among the groups");
     if (__builtin_mul_overflow(s->kernel[0], s->kernel[1], &kernels) ||
         __builtin_mul_overflow(kernels, s->filters, &kernels) || w->cols != kernels)
-        return refuse(b, WG_ESHAPE, "the filters have other columns than kernel times filters");
+        return wgi_block_refuse(b, WG_ESHAPE,
+                                "the filters have other columns than kernel times filters");
     if (__builtin_mul_overflow(s->image[0], s->image[1], &pixels) ||
         __builtin_mul_overflow(pixels, s->batch, &pixels) || (s->back && pixels > INT_MAX))
-        return refuse(b, WG_ESHAPE, "images larger than BLAS can take");
+        return wgi_block_refuse(b, WG_ESHAPE, "images larger than BLAS can take");
     if (__builtin_mul_overflow(s->result[0], s->result[1], &outs) ||
         __builtin_mul_overflow(outs, s->batch, &outs) || outs > INT_MAX || s->filters > INT_MAX)
-        return refuse(b, WG_ESHAPE, "a result larger than BLAS can take");
+        return wgi_block_refuse(b, WG_ESHAPE, "a result larger than BLAS can take");
     if (x->cols != (s->back ? outs : pixels))
-        return refuse(b, WG_ESHAPE,
-                      s->back ? "other columns than the convolution of such images has"
-                              : "the image has other columns than height width batch");
+        return wgi_block_refuse(b, WG_ESHAPE,
+                                s->back
+                                    ? "other columns than the convolution of such images has"
+                                    : "the image has other columns than height width batch");
     if (s->back ? x->rows != s->filters
                 : w->rows > SIZE_MAX / s->groups || x->rows != w->rows * s->groups)
-        return refuse(b, WG_ESHAPE,
-                      s->back ? "rows are not one for each filter"
-                              : "image and filters differ in channels");
+        return wgi_block_refuse(b, WG_ESHAPE,
+                                s->back ? "rows are not one for each filter"
+                                        : "image and filters differ in channels");
     if (!wgi_conv_plan_of(s, w, &p, &b->work_bytes))
-        return refuse(b, WG_ESHAPE, "a result larger than BLAS can take");
+        return wgi_block_refuse(b, WG_ESHAPE, "a result larger than BLAS can take");
     b->out[0].rows = s->back ? p.channels : s->filters;
     b->out[0].cols = s->back ? pixels : outs;
     if (b->inputs > 2 && wgi_length(&b->in[2]) != b->out[0].rows)
-        return refuse(b, WG_ESHAPE,
-                      s->back ? "the bias is not one number per channel"
-                              : "the bias is not one number per filter");
+        return wgi_block_refuse(b, WG_ESHAPE,
+                                s->back ? "the bias is not one number per channel"
+                                        : "the bias is not one number per filter");
     return WG_OK;
 }
 

@@ -60,7 +60,8 @@ wg_status wgi_pair_shape(wg_block *b, const wg_block_arg *x, const wg_block_arg 
         return WG_EARG;
     }
     if (scale->cols != 1 || (scale->rows != 1 && scale->rows != x->cols))
-        return wgi_misfit(b, "there is neither one length scale nor one for each coordinate");
+        return wgi_block_refuse(
+            b, WG_ESHAPE, "there is neither one length scale nor one for each coordinate");
     return WG_OK;
 }
 
@@ -119,7 +120,8 @@ wg_status wgi_pair_matrix_shape(wg_block *b) {
     if (b->inputs == 4) {
         m = b->in[WGI_PAIR_OTHERS].rows;
         if (b->in[WGI_PAIR_OTHERS].cols != d)
-            return wgi_misfit(b, "the points have not the same number of coordinates");
+            return wgi_block_refuse(b, WG_ESHAPE,
+                                    "the points have not the same number of coordinates");
     }
     b->out[0].rows = n, b->out[0].cols = m;
     b->saved_bytes = wgi_room_of(n * d) + (b->inputs == 4 ? wgi_room_of(m * d) : 0);

@@ -10,6 +10,7 @@
 #include <string.h>
 #include <wengert/block.h>
 #include "blas.h"
+#include "refusal.h"
 
 _Static_assert(sizeof(lapack_int) == sizeof(int), "pivots are kept as int");
 
@@ -18,12 +19,6 @@ typedef struct wgi_dense {
     size_t ld;
     unsigned trans;
 } wgi_dense;
-
-/* Sizes that do not go together, and why. */
-static inline wg_status wgi_misfit(wg_block *b, const char *why) {
-    b->why = why;
-    return WG_ESHAPE;
-}
 
 /* Member k of a batch that stands side by side, each of `cols` columns: its value, its bar. */
 static inline wgi_dense wgi_value_of(const wg_block_arg *a, size_t cols, size_t k) {

@@ -46,9 +46,10 @@ static wg_status process_shape(wg_block *b) {
     const wg_status s = wgi_pair_shape(b, &b->in[WGI_PAIR_POINTS], &b->in[WGI_PAIR_SCALE]);
     if (s != WG_OK) return s;
     if (b->in[WGI_PAIR_OTHERS].rows != n)
-        return wgi_misfit(b, "there is not one observation for each point");
+        return wgi_block_refuse(b, WG_ESHAPE, "there is not one observation for each point");
     /* K is no operand: nobody has asked yet whether its size can be counted */
-    if (n != 0 && n > SIZE_MAX / 64 / n) return wgi_misfit(b, "there are too many points");
+    if (n != 0 && n > SIZE_MAX / 64 / n)
+        return wgi_block_refuse(b, WG_ESHAPE, "there are too many points");
     b->out[0].rows = b->out[0].cols = 1;
     b->saved_bytes = wgi_room_of(n * n) + wgi_room_of(n * k) + wgi_room_of(n * d) +
                      wgi_room_of(pairs_of(n)) + wgi_room_of(wgi_normal_inverse(n));

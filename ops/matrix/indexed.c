@@ -14,10 +14,10 @@ struct list {
 };
 
 static wg_status list_check(wg_block *b, const struct list *l, size_t limit) {
-    if (l->n != 0 && l->index == NULL) return wgi_move_refuse(b, WG_ENULL, "no index list");
+    if (l->n != 0 && l->index == NULL) return wgi_block_refuse(b, WG_ENULL, "no index list");
     for (size_t k = 0; k < l->n; k++)
         if (l->index[k] >= limit)
-            return wgi_move_refuse(b, WG_EARG, "an index is out of range");
+            return wgi_block_refuse(b, WG_EARG, "an index is out of range");
     return WG_OK;
 }
 
@@ -43,7 +43,7 @@ static wg_status gather_shape(wg_block *b) {
     const struct list *const l = (const struct list *)b->params;
     size_t n;
     if (__builtin_mul_overflow(l->rows, l->cols, &n))
-        return wgi_move_refuse(b, WG_ESHAPE, "a result larger than BLAS can take");
+        return wgi_block_refuse(b, WG_ESHAPE, "a result larger than BLAS can take");
     b->out[0].rows = l->rows;
     b->out[0].cols = l->cols;
     return list_check(b, l, b->in[0].rows * b->in[0].cols);

@@ -9,15 +9,11 @@
 #define WGI_OPS_MATRIX_MOVES_H
 
 #include <string.h>
+#include "refusal.h"
 #include "view.h"
 
 /* WG_OP_EXPANDS: of vjp, which is the derivative. */
 enum { WGI_MOVES = WG_OP_TRANS | WG_OP_ZERO_RULE | WG_OP_MOVES | WG_OP_EXPANDS };
-
-static inline wg_status wgi_move_refuse(wg_block *b, wg_status s, const char *why) {
-    b->why = why;
-    return s;
-}
 
 /* y (of the result, its columns ld apart) = x, and x += y, for a block. */
 static inline void wgi_move_out(wgi_view x, double *y, size_t ld) {

@@ -103,9 +103,10 @@ static wgi_normal normal_of(const wg_block *b) {
 static wg_status normal_shape(wg_block *b) {
     const size_t n = b->in[0].rows, k = b->in[0].cols;
     if (b->in[1].rows != n || b->in[1].cols != 1)
-        return wgi_misfit(b, "the mean has not the length of an observation");
+        return wgi_block_refuse(b, WG_ESHAPE, "the mean has not the length of an observation");
     if (b->in[2].rows != n || b->in[2].cols != n)
-        return wgi_misfit(b, "the covariance has not the order of an observation");
+        return wgi_block_refuse(b, WG_ESHAPE,
+                                "the covariance has not the order of an observation");
     b->out[0].rows = b->out[0].cols = 1;
     b->saved_bytes =
         wgi_room_of(n * n) + wgi_room_of(n * k) + wgi_room_of(wgi_normal_inverse(n));

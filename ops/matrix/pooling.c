@@ -10,16 +10,12 @@
 #include <wengert/elementwise.h>
 #include <wengert/products.h>
 #include "expand.h"
+#include "refusal.h"
 #include "traits.h"
 
 #include <limits.h>
 #include <math.h>
 #include <string.h>
-
-static wg_status refuse(wg_block *b, wg_status s, const char *why) {
-    b->why = why;
-    return s;
-}
 
 struct sizes {
     size_t batch, image[2], kernel[2], stride[2], pad[2], result[2];
@@ -37,14 +33,15 @@ static size_t pixels_of(const struct sizes *s) {
 static wg_status pool_shape(wg_block *b) {
     const struct sizes *const s = sizes_of(b);
     size_t pixels, outs, all;
-    if (s->status != WG_OK) return refuse(b, s->status, s->why);
+    if (s->status != WG_OK) return wgi_block_refuse(b, s->status, s->why);
     if (__builtin_mul_overflow(s->image[0], s->image[1], &pixels) ||
         __builtin_mul_overflow(pixels, s->batch, &pixels) || b->in[0].cols != pixels)
-        return refuse(b, WG_ESHAPE, "the image has other columns than height width batch");
+        return wgi_block_refuse(b, WG_ESHAPE,
+                                "the image has other columns than height width batch");
     if (__builtin_mul_overflow(s->result[0], s->result[1], &outs) ||
         __builtin_mul_overflow(outs, s->batch, &outs) || outs > INT_MAX ||
         __builtin_mul_overflow(outs, b->in[0].rows, &all) || all > SIZE_MAX / 64)
-        return refuse(b, WG_ESHAPE, "a result larger than BLAS can take");
+        return wgi_block_refuse(b, WG_ESHAPE, "a result larger than BLAS can take");
     b->out[0].rows = b->in[0].rows;
     b->out[0].cols = outs;
     return WG_OK;

@@ -140,17 +140,17 @@ static wgi_view factor_bar(const wg_block *b, unsigned i) {
 static wg_status product_shape(wg_block *b) {
     const struct product *const p = product_of(b);
     wgi_view f[3] = {{NULL, 0, 0, 0, 0}};
-    if (p->bad) return wgi_products_refuse(b, WG_EARG, wgi_products_bad_flag);
+    if (p->bad) return wgi_block_refuse(b, WG_EARG, wgi_products_bad_flag);
     for (unsigned i = 0; i < b->inputs && i < 3; i++) {
         if ((p->vector >> i & 1) && !wgi_is_vector(&b->in[i]))
-            return wgi_products_refuse(b, WG_ESHAPE, "a vector is one row or one column");
+            return wgi_block_refuse(b, WG_ESHAPE, "a vector is one row or one column");
         f[i] = factor(b, i);
     }
     if (f[0].cols != f[1].rows)
-        return wgi_products_refuse(b, WG_ESHAPE, "inner dimensions differ");
+        return wgi_block_refuse(b, WG_ESHAPE, "inner dimensions differ");
     if (b->inputs > 2 && (f[2].rows != f[0].rows || f[2].cols != f[1].cols))
-        return wgi_products_refuse(b, WG_ESHAPE,
-                                   "what is added has another shape than the product");
+        return wgi_block_refuse(b, WG_ESHAPE,
+                                "what is added has another shape than the product");
     b->out[0].rows = f[0].rows;
     b->out[0].cols = f[1].cols;
     if (p->real) b->work_bytes = f[0].rows * f[0].cols * sizeof(double);
@@ -345,11 +345,11 @@ wg_mat wg_gemm_real(wg_tape *t, char ta, char tb, wg_real alpha, wg_mat a, wg_ma
 /* alpha a a^T + beta (c + c^T)/2, a = op(A): params as of a product, turn bit 0. */
 static wg_status syrk_shape(wg_block *b) {
     const struct product *const p = product_of(b);
-    if (p->bad) return wgi_products_refuse(b, WG_EARG, wgi_products_bad_flag);
+    if (p->bad) return wgi_block_refuse(b, WG_EARG, wgi_products_bad_flag);
     const size_t n = factor(b, 0).rows;
     if (b->inputs > 1 && (b->in[1].rows != n || b->in[1].cols != n))
-        return wgi_products_refuse(b, WG_ESHAPE,
-                                   "what is added has another shape than the product");
+        return wgi_block_refuse(b, WG_ESHAPE,
+                                "what is added has another shape than the product");
     b->out[0].rows = b->out[0].cols = n;
     b->work_bytes = n * n * sizeof(double);
     return WG_OK;
@@ -469,17 +469,17 @@ static int nothing(wgi_view a) {
 
 static wg_status batch_shape(wg_block *b) {
     const struct batch *const p = batch_of(b);
-    if (p->bad) return wgi_products_refuse(b, WG_EARG, wgi_products_bad_flag);
-    if (p->count == 0) return wgi_products_refuse(b, WG_EARG, "a batch of no matrices");
+    if (p->bad) return wgi_block_refuse(b, WG_EARG, wgi_products_bad_flag);
+    if (p->count == 0) return wgi_block_refuse(b, WG_EARG, "a batch of no matrices");
     if (b->in[0].cols % p->count != 0 || b->in[1].cols % p->count != 0)
-        return wgi_products_refuse(b, WG_ESHAPE, "columns are no multiple of the count");
+        return wgi_block_refuse(b, WG_ESHAPE, "columns are no multiple of the count");
     wgi_view x = wgi_view_value(&b->in[0]), y = wgi_view_value(&b->in[1]);
     x.cols /= p->count, y.cols /= p->count;
     x = wgi_view_turn(x, p->turn & 1), y = wgi_view_turn(y, p->turn >> 1 & 1);
-    if (x.cols != y.rows) return wgi_products_refuse(b, WG_ESHAPE, "inner dimensions differ");
+    if (x.cols != y.rows) return wgi_block_refuse(b, WG_ESHAPE, "inner dimensions differ");
     b->out[0].rows = x.rows;
     if (__builtin_mul_overflow(y.cols, p->count, &b->out[0].cols))
-        return wgi_products_refuse(b, WG_ESHAPE, NULL);
+        return wgi_block_refuse(b, WG_ESHAPE, NULL);
     return WG_OK;
 }
 
@@ -565,7 +565,7 @@ wg_mat wg_gemm_batch(wg_tape *t, size_t count, char ta, char tb, double alpha, w
 static wg_status kron_shape(wg_block *b) {
     if (__builtin_mul_overflow(b->in[0].rows, b->in[1].rows, &b->out[0].rows) ||
         __builtin_mul_overflow(b->in[0].cols, b->in[1].cols, &b->out[0].cols))
-        return wgi_products_refuse(b, WG_ESHAPE, NULL);
+        return wgi_block_refuse(b, WG_ESHAPE, NULL);
     return WG_OK;
 }
 

@@ -11,14 +11,11 @@
 
 #include "blas.h"
 #include "expand.h"
+#include "refusal.h"
 #include "view.h"
 
 /* ---- blocks ---- */
 
-static inline wg_status wgi_products_refuse(wg_block *b, wg_status s, const char *why) {
-    b->why = why;
-    return s;
-}
 static inline wgi_view wgi_products_result(const wg_block *b) {
     return wgi_view_value(&b->out[0]);
 }

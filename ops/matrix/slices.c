@@ -35,18 +35,18 @@ static int stays(size_t n, size_t start, const size_t *extent, const ptrdiff_t *
 
 static wg_status walk_shape(wg_block *b) {
     const struct walk *const w = (const struct walk *)b->params;
-    if (w->status != WG_OK) return wgi_move_refuse(b, w->status, w->why);
+    if (w->status != WG_OK) return wgi_block_refuse(b, w->status, w->why);
     size_t side[2] = {1, 1};
     int empty = 0;
     for (size_t k = 0; k < DIMS; k++) {
         size_t *const s = &side[k >= w->row_dims];
         if (w->extent[k] > INT_MAX || __builtin_mul_overflow(*s, w->extent[k], s))
-            return wgi_move_refuse(b, WG_ESHAPE, "a result larger than BLAS can take");
+            return wgi_block_refuse(b, WG_ESHAPE, "a result larger than BLAS can take");
         empty |= w->extent[k] == 0;
     }
     if (!empty && !(stays(b->in[0].rows, w->row, w->extent, w->down) &&
                     stays(b->in[0].cols, w->col, w->extent, w->across)))
-        return wgi_move_refuse(b, WG_ESHAPE, "beyond the operand");
+        return wgi_block_refuse(b, WG_ESHAPE, "beyond the operand");
     b->out[0].rows = side[0];
     b->out[0].cols = side[1];
     return WG_OK;

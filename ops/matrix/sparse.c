@@ -26,20 +26,20 @@ struct pattern {
 /* Has no results: it is there for what may be wrong. */
 static wg_status pattern_shape(wg_block *b) {
     const struct pattern *const p = (const struct pattern *)b->params;
-    if (p->start == NULL) return wgi_sparse_refuse(b, WG_ENULL, "no row starts");
+    if (p->start == NULL) return wgi_block_refuse(b, WG_ENULL, "no row starts");
     if (p->rows > INT_MAX || p->cols > INT_MAX)
-        return wgi_sparse_refuse(b, WG_ESHAPE, "more than INT_MAX rows or columns");
+        return wgi_block_refuse(b, WG_ESHAPE, "more than INT_MAX rows or columns");
     if (p->start[0] != 0)
-        return wgi_sparse_refuse(b, WG_EARG, "the row starts do not begin with 0");
+        return wgi_block_refuse(b, WG_EARG, "the row starts do not begin with 0");
     for (size_t i = 0; i < p->rows; i++)
         if (p->start[i + 1] < p->start[i])
-            return wgi_sparse_refuse(b, WG_EARG, "the row starts decrease");
+            return wgi_block_refuse(b, WG_EARG, "the row starts decrease");
     const size_t nnz = p->start[p->rows];
-    if (nnz > INT_MAX) return wgi_sparse_refuse(b, WG_ESHAPE, "more than INT_MAX entries");
-    if (nnz != 0 && p->col == NULL) return wgi_sparse_refuse(b, WG_ENULL, "no columns");
+    if (nnz > INT_MAX) return wgi_block_refuse(b, WG_ESHAPE, "more than INT_MAX entries");
+    if (nnz != 0 && p->col == NULL) return wgi_block_refuse(b, WG_ENULL, "no columns");
     for (size_t k = 0; k < nnz; k++)
         if (p->col[k] >= p->cols)
-            return wgi_sparse_refuse(b, WG_EARG, "a column is out of range");
+            return wgi_block_refuse(b, WG_EARG, "a column is out of range");
     return WG_OK;
 }
 
@@ -85,15 +85,15 @@ static wgi_view dense(const wg_block *b, wgi_view x) {
 static wg_status spmm_shape(wg_block *b) {
     const struct spmm *const p = spmm_of(b);
     const wg_block_arg *const v = &b->in[0];
-    if (p->status != WG_OK) return wgi_sparse_refuse(b, p->status, p->why);
+    if (p->status != WG_OK) return wgi_block_refuse(b, p->status, p->why);
     if (wgi_length(v) != p->s.nnz || (p->s.nnz != 0 && !wgi_is_vector(v)))
-        return wgi_sparse_refuse(b, WG_ESHAPE,
-                                 "the values are not a vector of the pattern's entries");
+        return wgi_block_refuse(b, WG_ESHAPE,
+                                "the values are not a vector of the pattern's entries");
     if (p->vector && !wgi_is_vector(&b->in[1]))
-        return wgi_sparse_refuse(b, WG_ESHAPE, "a vector is one row or one column");
+        return wgi_block_refuse(b, WG_ESHAPE, "a vector is one row or one column");
     const wgi_view x = dense(b, wgi_view_value(&b->in[1]));
     if (x.rows != (p->trans ? p->s.rows : p->s.cols))
-        return wgi_sparse_refuse(b, WG_ESHAPE, "inner dimensions differ");
+        return wgi_block_refuse(b, WG_ESHAPE, "inner dimensions differ");
     b->out[0].rows = p->trans ? p->s.cols : p->s.rows;
     b->out[0].cols = x.cols;
     return WG_OK;

@@ -84,8 +84,8 @@ static wg_status factor_lu(wg_block *b, const wg_csr *s, const struct room *m, h
         return WG_ESINGULAR;
     }
     b->info = e;
-    return wgi_sparse_refuse(b, e == UMFPACK_ERROR_out_of_memory ? WG_ENOMEM : WG_EARG,
-                             "UMFPACK");
+    return wgi_block_refuse(b, e == UMFPACK_ERROR_out_of_memory ? WG_ENOMEM : WG_EARG,
+                            "UMFPACK");
 }
 
 /* The triplets are of the lower triangle already. */
@@ -109,7 +109,7 @@ static wg_status factor_spd(wg_block *b, const wg_csr *s, const struct room *m, 
     if (h->factor != NULL) (void)cholmod_factorize(lower, h->factor, c);
     (void)cholmod_free_sparse(&lower, c);
     if (c->status == CHOLMOD_OUT_OF_MEMORY || h->factor == NULL)
-        return wgi_sparse_refuse(b, WG_ENOMEM, "CHOLMOD");
+        return wgi_block_refuse(b, WG_ENOMEM, "CHOLMOD");
     if (c->status == CHOLMOD_NOT_POSDEF || h->factor->minor < s->rows) {
         b->info = (int)h->factor->minor + 1;
         b->why = "the matrix is not positive definite";
@@ -159,14 +159,14 @@ static int extract(handle *h, wgi_sparse_factors *f) {
 
 wg_status wgi_sparse_factor_shape(wg_block *b) {
     const wgi_sparse_solving *const p = wgi_sparse_solving_of(b);
-    if (p->status != WG_OK) return wgi_sparse_refuse(b, p->status, p->why);
+    if (p->status != WG_OK) return wgi_block_refuse(b, p->status, p->why);
     if (p->s.rows != p->s.cols)
-        return wgi_sparse_refuse(b, WG_ESHAPE, "the sparse matrix is not square");
+        return wgi_block_refuse(b, WG_ESHAPE, "the sparse matrix is not square");
     if (wgi_length(&b->in[0]) != p->s.nnz || (p->s.nnz != 0 && !wgi_is_vector(&b->in[0])))
-        return wgi_sparse_refuse(b, WG_ESHAPE,
-                                 "the values are not a vector of the pattern's entries");
+        return wgi_block_refuse(b, WG_ESHAPE,
+                                "the values are not a vector of the pattern's entries");
     if (b->inputs > 1 && b->in[1].rows != p->s.rows)
-        return wgi_sparse_refuse(b, WG_ESHAPE, "inner dimensions differ");
+        return wgi_block_refuse(b, WG_ESHAPE, "inner dimensions differ");
     b->work_bytes = factor_bytes(&p->s);
     return WG_OK;
 }
@@ -180,7 +180,7 @@ wg_status wgi_sparse_factor_again(wg_block *b) {
     const wg_status e = factorise(b, &h);
     if (e != WG_OK) return e;
     return extract(&h, f) ? WG_OK
-                          : wgi_sparse_refuse(b, WG_ENOMEM, "the factors outgrew their room");
+                          : wgi_block_refuse(b, WG_ENOMEM, "the factors outgrew their room");
 }
 
 /* Hands over what it has made. */
@@ -240,8 +240,8 @@ wg_status wgi_sparse_factor(wg_tape *t, wgi_sparse_user user, wgi_sparse_solving
 
 static wg_status absent_shape(wg_block *b) {
     const wgi_sparse_solving *const p = wgi_sparse_solving_of(b);
-    if (p->status != WG_OK) return wgi_sparse_refuse(b, p->status, p->why);
-    return wgi_sparse_refuse(b, WG_EMODE, "the library was built without SuiteSparse");
+    if (p->status != WG_OK) return wgi_block_refuse(b, p->status, p->why);
+    return wgi_block_refuse(b, WG_EMODE, "the library was built without SuiteSparse");
 }
 wg_status wgi_sparse_factor_shape(wg_block *b) { return absent_shape(b); }
 wg_status wgi_sparse_factor_again(wg_block *b) { return absent_shape(b); }

@@ -6,12 +6,8 @@
 #define WGI_OPS_MATRIX_SPARSE_PATTERN_H
 
 #include <wengert/sparse.h>
+#include "refusal.h"
 #include "view.h"
-
-static inline wg_status wgi_sparse_refuse(wg_block *b, wg_status s, const char *why) {
-    b->why = why;
-    return s;
-}
 
 /* The values of the pattern, operand 0, as a column. */
 static inline wgi_view wgi_sparse_values(const wg_block *b) {

@@ -31,19 +31,19 @@ static wgi_view side_of(const wg_block *b, wgi_view a) {
 static wg_status symmetric_shape(wg_block *b) {
     const struct symmetric *const p = symmetric_of(b);
     const wg_block_arg *const a = &b->in[0];
-    if (p->bad) return wgi_products_refuse(b, WG_EARG, wgi_products_bad_flag);
+    if (p->bad) return wgi_block_refuse(b, WG_EARG, wgi_products_bad_flag);
     if (a->rows != a->cols)
-        return wgi_products_refuse(b, WG_ESHAPE, "the symmetric matrix is not square");
+        return wgi_block_refuse(b, WG_ESHAPE, "the symmetric matrix is not square");
     for (size_t i = 1; p->vector && i < b->inputs; i++)
         if (!wgi_is_vector(&b->in[i]))
-            return wgi_products_refuse(b, WG_ESHAPE, "a vector is one row or one column");
+            return wgi_block_refuse(b, WG_ESHAPE, "a vector is one row or one column");
     wgi_view x = side_of(b, wgi_view_value(&b->in[1]));
-    if (x.rows != a->rows) return wgi_products_refuse(b, WG_ESHAPE, "inner dimensions differ");
+    if (x.rows != a->rows) return wgi_block_refuse(b, WG_ESHAPE, "inner dimensions differ");
     if (b->inputs > 2) {
         const wgi_view c = side_of(b, wgi_view_value(&b->in[2]));
         if (c.rows != x.rows || c.cols != x.cols)
-            return wgi_products_refuse(b, WG_ESHAPE,
-                                       "what is added has another shape than the product");
+            return wgi_block_refuse(b, WG_ESHAPE,
+                                    "what is added has another shape than the product");
     }
     x = wgi_view_turn(x, p->right);
     b->out[0].rows = x.rows;
@@ -217,14 +217,14 @@ enum { TRIANGLE_BLOCK = 64 };
 static wg_status triangular_shape(wg_block *b) {
     const struct triangular *const p = triangular_of(b);
     const wg_block_arg *const a = &b->in[0];
-    if (p->bad) return wgi_products_refuse(b, WG_EARG, wgi_products_bad_flag);
+    if (p->bad) return wgi_block_refuse(b, WG_EARG, wgi_products_bad_flag);
     if (a->rows != a->cols)
-        return wgi_products_refuse(b, WG_ESHAPE, "the triangular matrix is not square");
+        return wgi_block_refuse(b, WG_ESHAPE, "the triangular matrix is not square");
     if (p->vector && !wgi_is_vector(&b->in[1]))
-        return wgi_products_refuse(b, WG_ESHAPE, "a vector is one row or one column");
+        return wgi_block_refuse(b, WG_ESHAPE, "a vector is one row or one column");
     const wgi_view x = right_hand(b, wgi_view_value(&b->in[1]));
     if ((p->right ? x.cols : x.rows) != a->rows)
-        return wgi_products_refuse(b, WG_ESHAPE, "inner dimensions differ");
+        return wgi_block_refuse(b, WG_ESHAPE, "inner dimensions differ");
     b->out[0].rows = x.rows;
     b->out[0].cols = x.cols;
     /* vjp: a copy of the adjoint, or a block of the triangle; jvp: a triangle, filled. */

@@ -6,7 +6,7 @@
 
 static wg_status diag_shape(wg_block *b) {
     if (!wgi_is_vector(&b->in[0]) && wgi_length(&b->in[0]) != 0)
-        return wgi_move_refuse(b, WG_ESHAPE, "not a vector");
+        return wgi_block_refuse(b, WG_ESHAPE, "not a vector");
     b->out[0].rows = b->out[0].cols = wgi_length(&b->in[0]);
     return WG_OK;
 }

@@ -30,7 +30,7 @@ static double scaling_number(const wg_block *b) {
 static wg_status scaling_shape(wg_block *b) {
     if (scaling_of(b)->plus &&
         (b->in[0].rows != b->in[1].rows || b->in[0].cols != b->in[1].cols))
-        return wgi_products_refuse(b, WG_ESHAPE, "unequal shapes");
+        return wgi_block_refuse(b, WG_ESHAPE, "unequal shapes");
     b->out[0].rows = b->in[0].rows;
     b->out[0].cols = b->in[0].cols;
     return WG_OK;
@@ -138,7 +138,7 @@ static wgi_view dot_side(const wg_block *b, unsigned i, wgi_view a) {
 static wg_status dot_shape(wg_block *b) {
     const wgi_view x = dot_side(b, 0, wgi_view_value(&b->in[0]));
     const wgi_view y = dot_side(b, 1, wgi_view_value(&b->in[1]));
-    if (x.rows != y.rows || x.cols != y.cols) return wgi_products_refuse(b, WG_ESHAPE, NULL);
+    if (x.rows != y.rows || x.cols != y.cols) return wgi_block_refuse(b, WG_ESHAPE, NULL);
     b->out[0].rows = b->out[0].cols = 1;
     return WG_OK;
 }
@@ -211,7 +211,7 @@ wg_real wg_trace_product(wg_tape *t, wg_mat a, wg_mat b) {
 }
 
 static wg_status trace_shape(wg_block *b) {
-    if (b->in[0].rows != b->in[0].cols) return wgi_products_refuse(b, WG_ESHAPE, "not square");
+    if (b->in[0].rows != b->in[0].cols) return wgi_block_refuse(b, WG_ESHAPE, "not square");
     b->out[0].rows = b->out[0].cols = 1;
     return WG_OK;
 }
@@ -254,11 +254,11 @@ wg_real wg_trace(wg_tape *t, wg_mat a) { return scalar(t, &wgi_op_trace, NULL, 0
 /* In: A, x. */
 static wg_status quadform_shape(wg_block *b) {
     const wg_block_arg *const a = &b->in[0];
-    if (a->rows != a->cols) return wgi_products_refuse(b, WG_ESHAPE, "not square");
+    if (a->rows != a->cols) return wgi_block_refuse(b, WG_ESHAPE, "not square");
     if (!wgi_is_vector(&b->in[1]))
-        return wgi_products_refuse(b, WG_ESHAPE, "a vector is one row or one column");
+        return wgi_block_refuse(b, WG_ESHAPE, "a vector is one row or one column");
     if (wgi_length(&b->in[1]) != a->rows)
-        return wgi_products_refuse(b, WG_ESHAPE, "inner dimensions differ");
+        return wgi_block_refuse(b, WG_ESHAPE, "inner dimensions differ");
     b->out[0].rows = b->out[0].cols = 1;
     b->work_bytes = a->rows * sizeof(double);
     return WG_OK;

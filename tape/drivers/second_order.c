@@ -152,6 +152,22 @@ int wgi_second_possible(const wgi_core *c, size_t m, const wg_real *y) {
     return 1;
 }
 
+/* Local second derivatives, and memory for everything but adjoints. */
+static wg_status make_room(wgi_core *c, uint64_t slots, size_t lanes, size_t results) {
+    wg_status s = wgi_second_prepare(c);
+    const size_t longest = (size_t)c->second_longest;
+    if (s == WG_OK)
+        s = wgi_region_need(c, &c->tangents, (size_t)slots * 2 * lanes * sizeof(double), 0);
+    if (s == WG_OK && results > SIZE_MAX / 64) s = WG_ENOMEM;
+    if (s == WG_OK)
+        s = wgi_blocks_room(c, 4 * (longest * sizeof(double) + 64) + results * sizeof(double));
+    return s;
+}
+
+static wg_status refuse_room(wgi_core *c, const char *call, wg_status s, uint32_t root) {
+    return wgi_refuse(c, s, "%s: no memory for second derivatives of %u slots", call, root);
+}
+
 wg_status wgi_second_open(wgi_core *c, const char *call, size_t m, const wg_real *y,
                           const double *w, size_t lanes, size_t results, wgi_passes *p) {
     uint32_t root = 0;
@@ -162,19 +178,13 @@ wg_status wgi_second_open(wgi_core *c, const char *call, size_t m, const wg_real
     memset(p, 0, sizeof *p);
     p->c = c;
     p->call = call;
-    wg_status s = wgi_second_prepare(c);
+    wg_status s = make_room(c, slots, lanes, results);
     const size_t longest = (size_t)c->second_longest;
-    if (s == WG_OK)
-        s = wgi_region_need(c, &c->tangents, (size_t)slots * 2 * lanes * sizeof(double), 0);
-    if (s == WG_OK && results > SIZE_MAX / 64) s = WG_ENOMEM;
-    if (s == WG_OK)
-        s = wgi_blocks_room(c, 4 * (longest * sizeof(double) + 64) + results * sizeof(double));
     /* mostly the gradient was computed before, and the adjoints are there */
     const int one = m == 1 && (w == NULL || w[0] == 1) && c->always == 0;
     const int there = one && c->seeded == root && c->lanes == 1 && c->swept == slots;
     if (s == WG_OK && !there) s = wgi_adjoints_open(c, slots, 1, 0);
-    if (s != WG_OK)
-        return wgi_refuse(c, s, "%s: no memory for second derivatives of %u slots", call, root);
+    if (s != WG_OK) return refuse_room(c, call, s, root);
     p->root = (uint32_t)(slots - 1);
     p->lanes = lanes;
     p->records = wgi_record_after(c, root);
@@ -331,12 +341,19 @@ void wgi_second_close(wgi_passes *p) {
 }
 
 wg_status wg_tape_hvp_check(wg_tape *t, wg_real y, size_t n, const wg_real *x) {
+    const char *const call = "wg_tape_hvp_check";
     if (t == NULL) return WG_ENULL;
     wgi_core *c = wgi_core_of(t);
     if (n != 0 && x == NULL)
-        return wgi_refuse(c, WG_ENULL, "wg_tape_hvp_check: an array of %zu entries is NULL", n);
-    const wg_status s = check_call(c, "wg_tape_hvp_check", y, n, x, 1);
-    return s == WG_OK ? check_beyond(c, "wg_tape_hvp_check") : s;
+        return wgi_refuse(c, WG_ENULL, "%s: an array of %zu entries is NULL", call, n);
+    wg_status s = check_call(c, call, y, n, x, 1);
+    if (s == WG_OK) s = check_beyond(c, call);
+    if (s != WG_OK || !wgi_second_possible(c, 1, &y)) return s;
+    const uint32_t root = wgi_sweep_from(c, y.at.slot);
+    const uint64_t slots = wgi_reach(c, root) + 1;
+    s = make_room(c, slots, 1, 0);
+    if (s == WG_OK) s = wgi_adjoints_need(c, slots, 1);
+    return s == WG_OK ? s : refuse_room(c, call, s, root);
 }
 
 wg_status wg_tape_hvp(wg_tape *t, wg_real y, size_t n, const wg_real *x, const double *v,

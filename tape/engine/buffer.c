@@ -35,7 +35,7 @@ static void *take_low(struct wgi_hole **link, size_t bytes) {
     return hole;
 }
 
-/* The last ones. */
+/* Takes the last `bytes` of the hole that `link` points to. */
 static void *take_high(struct wgi_hole **link, size_t bytes) {
     struct wgi_hole *const hole = *link;
     if (bytes == hole->bytes) return take_low(link, bytes);

@@ -43,7 +43,7 @@ wg_status wgi_code_keep_guard(wgi_core *c, const char *call, unsigned comparison
 /* Reads the entry that begins at a word; gives the first word of the next one. */
 static inline uint64_t wgi_code_read(const wgi_core *c, uint64_t word, wgi_entry *e) {
     const uint64_t *w = wgi_code_words(c) + word;
-    uint64_t h; /* written in halves, too */
+    uint64_t h; /* copied, because words are also written as two halves */
     memcpy(&h, w++, sizeof h);
     e->out = (uint32_t)h;
     e->type = (int)(h >> 32 & 15);

@@ -217,6 +217,7 @@ void wg_tape_free(wg_tape *t) {
     c->beside_works = 0;
     (void)wgi_give_up_beside(c);
     (void)wgi_derived_drop(c);
+    if (c->turns != NULL) c->turns->drop(c->turns);
     for (int k = 0; c->host != NULL && k < c->host->guests; k++)
         if (c->host->guest[k] == c) c->host->guest[k] = NULL;
     wgi_region *const all[] = {&c->code,     &c->values,   &c->adjoints, &c->tangents,

@@ -58,21 +58,22 @@ wg_status wgi_sweep(wgi_core *c, uint64_t high, uint64_t low) {
 /* How many lanes are stored for k adjoints: 1, 2, 4, or a multiple of 8. */
 static size_t stored_lanes(size_t k) { return k <= 2 ? k : k <= 4 ? 4 : (k + 7) / 8 * 8; }
 
-/* k = 0: a single adjoint, which is not swept in lanes. */
-static wg_status reverse(wgi_core *c, const char *call, size_t k, size_t m, const wg_real *y,
-                         const double *w) {
+/* Opens adjoints of k lanes for a sweep from m outputs, of which the last one that is a variable is the root.
+ * k = 0: a single adjoint, which is not swept in lanes. */
+static wg_status open_sweep(wgi_core *c, const char *call, size_t k, size_t m, const wg_real *y,
+                            uint32_t *from) {
     if (c->status != WG_OK) return c->status;
     if (wgi_refuse_segment(c, call) != WG_OK) return WG_EMODE;
     if (c->width != 0)
         return wgi_refuse(c, WG_EMODE, "%s: a forward tape keeps no records", call);
-    if (m != 0 && (y == NULL || w == NULL))
+    if (m != 0 && y == NULL)
         return wgi_refuse(c, WG_ENULL, "%s: an array of %zu outputs or seeds is NULL", call, m);
     wg_status s = wgi_refuse_stale(c, call, m, y);
     if (s != WG_OK) return s;
     uint32_t root = 0;
     for (size_t j = 0; j < m; j++)
         if (y[j].at.slot > root) root = y[j].at.slot;
-    root = wgi_sweep_from(c, root);
+    *from = root = wgi_sweep_from(c, root);
     if (root == 0) {
         c->swept = 0; /* better no adjoints than those of another root */
         return wgi_refuse(c, WG_ESEED, "%s: no output depends on an input of this tape", call);
@@ -85,6 +86,17 @@ static wg_status reverse(wgi_core *c, const char *call, size_t k, size_t m, cons
         return wgi_refuse(c, s, "%s: no memory for %zu adjoints of %u slots", call, lanes,
                           root + 1);
     c->asked = k;
+    return WG_OK;
+}
+
+static wg_status reverse(wgi_core *c, const char *call, size_t k, size_t m, const wg_real *y,
+                         const double *w) {
+    uint32_t root;
+    wg_status s = open_sweep(c, call, k, m, w != NULL ? y : NULL, &root);
+    if (s != WG_OK) return s;
+    const int by_lanes = k != 0;
+    if (!by_lanes) k = 1;
+    const size_t lanes = c->lanes;
     double *const adjoint = wgi_adjoints(c);
     for (size_t j = 0; j < m; j++) {
         if (y[j].at.slot == 0) continue;
@@ -114,6 +126,20 @@ wg_status wg_reverse_lanes(wg_tape *t, size_t k, size_t m, const wg_real *y, con
         return wgi_refuse(wgi_core_of(t), WG_EARG, "wg_reverse_lanes: %zu lanes, not 1 to 64",
                           k);
     return reverse(wgi_core_of(t), "wg_reverse_lanes", k, m, y, w);
+}
+
+wg_status wg_reverse_check(wg_tape *t, size_t k, size_t m, const wg_real *y) {
+    const char *const call = "wg_reverse_check";
+    uint32_t root;
+    if (t == NULL) return WG_ENULL;
+    wgi_core *const c = wgi_core_of(t);
+    if (k < 1 || k > 64) return wgi_refuse(c, WG_EARG, "%s: %zu lanes, not 1 to 64", call, k);
+    wg_status s = open_sweep(c, call, k, m, y, &root);
+    if (s != WG_OK) return s;
+    if (c->head.last_block != NULL) s = wgi_blocks_room(c, 0);
+    if (s == WG_OK) return s;
+    c->swept = 0;
+    return wgi_refuse(c, s, "%s: no workspace for operations on matrices", call);
 }
 
 /* ---- in parts ---- */

@@ -176,7 +176,7 @@ typedef struct wgi_core {
     int payloads, payload_current; /* how many there are, and the one that is being filled */
     uint64_t payload_before;       /* bytes in the chunks before the current one */
     uint64_t always; /* the number of the first record of a WG_OP_ALWAYS, plus one; 0: none */
-    uint64_t untouched; /* in a sweep of a tape that has one: slots below have no adjoints yet but 0 */
+    uint64_t untouched; /* in a sweep of such a tape: slots below have no adjoints but 0 */
     /* the most workspace that a sweep over a block of this tape needs */
     size_t lane_bytes, work_bytes;
 
@@ -186,6 +186,7 @@ typedef struct wgi_core {
     /* kept for the next call at this point: until a reset, a rewind or a replay, or until memory is short.
      * NULL: nothing, also while it is used */
     wgi_derived *derived;
+    wgi_derived *turns; /* functions of loops (turns.h), as long as the tape lives; NULL: there are none */
     /* other tapes that this recording works on, NULL once they are freed; and whose of these it is */
     struct wgi_core *guest[WGI_GUESTS], *host;
     uint64_t guest_since[WGI_GUESTS]; /* where the payloads stood when it came */

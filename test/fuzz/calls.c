@@ -409,6 +409,7 @@ static void rows_open(void) {
                                              &calls_derive,
                                              &calls_files,
                                              &calls_map,
+                                             &calls_turns,
                                              &calls_model,
                                              &calls_ode,
                                              &calls_optimise,

@@ -23,6 +23,14 @@ ROW(wg_reverse_lanes) {
     DOUBLES(w, m * k);
     GIVES_STATUS(wg_reverse_lanes(t, k, m, y, w));
 }
+ROW(wg_reverse_check) {
+    TAPE(t);
+    const size_t k = one_in(20) ? below(80) : 1 + below(9), m = one_in(9) ? draw_dim("m") : 2;
+    named("k", "%zu", k);
+    named("m", "%zu", m);
+    REAL_ARRAY(y, m);
+    GIVES_STATUS(wg_reverse_check(t, k, m, y));
+}
 ROW(wg_adjoints_clear) {
     TAPE(t);
     GIVES_STATUS(wg_adjoints_clear(t));
@@ -207,7 +215,7 @@ static const struct row list[] = {
     LISTED(wg_adjoint, 8),        LISTED(wg_adjoint_lane, 4),     LISTED(wg_adjoints_lanes, 4),
     LISTED(wg_adjoints, 6),       LISTED(wg_adjoints_add, 6),     LISTED(wg_tangent_seed, 6),
     LISTED(wg_tangent, 6),        LISTED(a_forward_recording, 4), LISTED(wg_tape_hvp, 8),
-    LISTED(wg_tape_hvp_check, 2),
+    LISTED(wg_tape_hvp_check, 2), LISTED(wg_reverse_check, 2),
     LISTED(wg_tape_hessian, 6),   LISTED(wg_tape_verify, 4),      LISTED(wg_tape_replay, 12),
     LISTED(wg_tape_value, 4),     LISTED(wg_tape_dump, 3),        LISTED(wg_tape_dot, 3),
     LISTED(wg_print, 4),          LISTED(wg_write_file, 1),       LISTED(wg_read_file, 1),

@@ -38,9 +38,10 @@
  * Collective calls are agreed upon first, which costs a message of 48 bytes from each rank to each; who waits
  * for a message listens for failures, and is told (WG_EMISMATCH) when the rank it waits for is in a collective
  * call and has sent nothing that is not received. Then wg_mpi_clear makes the communicator usable again.
- * Without it only wg_mpi_reverse and wg_mpi_reverse_lanes agree before they sweep, by an MPI_Allreduce of 40
- * bytes; a root that is refused, or no room for adjoints, on one rank is known to all by then. What fails
- * elsewhere on one rank leaves others waiting, as in any program with MPI. Ranks that wait for messages of
+ * Without it only wg_mpi_reverse, wg_mpi_reverse_lanes, wg_mpi_hvp and wg_mpi_hessian agree before they begin, by
+ * an MPI_Allreduce of 40 bytes; a root that is refused, or no room for adjoints and tangents, on one rank is known
+ * to all by then. What fails elsewhere on one rank leaves others waiting, as in any program with MPI: room for a
+ * message, too, and for what the adjoint of a product, or of ScaLAPACK's operations, records. Ranks that wait for messages of
  * each other, which were never sent, wait in either mode. */
 #ifndef WENGERT_MPI_H
 #define WENGERT_MPI_H
@@ -92,8 +93,7 @@ WG_API WG_MUST_CHECK wg_status wg_mpi_reverse_lanes(wg_tape *t, size_t k, size_t
  * Cost:    three times the communication of a sweep, of products (WG_MPI_PROD) five; otherwise as
  *          wg_tape_hvp.
  * Errors:  as wg_tape_hvp, and on all ranks where one has failed before; WG_EMODE: an operation whose
- *          second derivatives go by functions only. Where memory
- *          ends in the middle of it on one rank, others wait at their next message of that rank. */
+ *          second derivatives go by functions only. Room of the tape is made before anybody begins. */
 WG_API WG_MUST_CHECK wg_status wg_mpi_hvp(wg_tape *t, wg_real y, size_t n, const wg_real *x,
                                           const double *v, double *hv, wg_mpi *m);
 

@@ -20,14 +20,15 @@ typedef struct wgi_native_form {
 
 /* The width at which the interpreter works, so that functions give the same bits. */
 unsigned wgi_native_width(const wgi_bytecode *p);
-/* What a node counts among operations. */
+/* As how many operations a node counts, where units are made equally long. */
 size_t wgi_native_weight(const wgi_node *n);
 /* Is it a call of a function that takes long, or a partial that needs the value of one? */
 int wgi_native_takes_long(const wgi_node *n);
 /* Writes it into w->o. The plan is made at the first call; WG_EMODE: the slots take too much.
  */
 wg_status wgi_native_plan(wgi_writer *w, const wgi_native_form *form);
-/* Operands of an array at each point, at most: so many vectors of room. */
+/* How many vectors of room the operands of array operations need: as many as the longest has
+ * at each point. */
 size_t wgi_native_room(const wg_function *f);
 /* Notes what the functions over vectors call. */
 void wgi_native_need(wgi_writer *w);

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: MIT */
+/* Loops that a comment says are maps or scans: what they may have (loops_check.c), and their text, in which the
+ * body runs for two turns, over what it reads and writes by calls of wengert/turns.h (loops.c, loops_write.c).
+ *
+ * Whole numbers and pointers of a turn are the same in all turns, or grow by the same amount from each to the
+ * next. All turns take the same way: what depends on numbers is selected. */
+#ifndef CONVERT_LOOPS_H
+#define CONVERT_LOOPS_H
+
+#include "convert/annotate.h"
+#include "convert/expression.h"
+
+/* What a whole number or pointer is, from turn to turn. */
+typedef enum course { SAME, GROWS, UNKNOWN } course;
+
+/* The body of a loop, or a function that it calls. */
+typedef struct turn {
+    writer *w;
+    version *v;
+    const node *loop;      /* NULL: of a function */
+    const decl *counter;   /* of the loop */
+    struct turn *caller;
+    unsigned char *course; /* by index of parameters and locals */
+    const char *masked;    /* selected by this condition: its text; NULL: always */
+    unsigned depth;
+    bool failed;
+} turn;
+
+/* A function that a loop calls, as it is written for turns. */
+typedef struct turn_function {
+    version *v;
+    const char *name;
+} turn_function;
+
+/* Is it such a loop, and what is written a recording, statement by statement? */
+bool is_recorded_loop(const writer *w, const node *n);
+/* write_loop - the text of such a loop; its source after an error that was said. */
+const char *write_loop(writer *w, const node *n);
+/* The functions that loops written since the last call use. */
+const char *turn_functions(writer *w);
+
+/* ---- loops_check.c ---- */
+
+bool check_turn(turn *t, const node *body);
+/* Is it a number that stands in a C variable of its own, not in memory of the turn? */
+bool is_own(const turn *t, const decl *d);
+/* Is it declared in the turn? */
+bool is_of_turn(const turn *t, const decl *d);
+course course_of(turn *t, const node *n);
+bool is_selected(const turn *t, const node *condition); /* it depends on numbers */
+bool is_sum(const turn *t, const node *n); /* x = x + e, x = x - e */
+version *turn_called(const turn *t, const node *call);
+bool is_number_literal(const node *n);
+
+/* ---- loops_write.c ---- */
+
+const char *write_turn(turn *t, const node *n);
+const char *turn_function_name(writer *w, version *v);
+
+#endif

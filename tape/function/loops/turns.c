@@ -1,0 +1,317 @@
+/* SPDX-License-Identifier: MIT */
+/* turns.c - the body of a loop runs twice: in the first turn on a tape of its own, and what it reads, writes
+ * and decides is taken down, event by event; in the second one events are compared, and places tell how far
+ * they have moved. */
+#include "turns.h"
+
+#include <string.h>
+
+/* Events; the number of a place stands above. */
+enum { LOADED, STORED, ADDED, LOCAL, WHOLE, WAY };
+enum { EVENT_BITS = 3 };
+
+int wgi_turn_need(wgi_turns *r, wgi_turn_list *l, size_t bytes) {
+    if (l->n < l->room) return 1;
+    enum { FIRST = 64 };
+    const size_t room = l->room != 0 ? 2 * l->room : FIRST;
+    wgi_home home;
+    void *p;
+    const wg_status s = wgi_home_obtain(r->c, room * bytes, &home, &p);
+    if (s != WG_OK) {
+        wgi_turn_fail(r, s, "no memory for what a turn does");
+        return 0;
+    }
+    if (l->n != 0) memcpy(p, l->at, l->n * bytes);
+    if (l->at != NULL) wgi_home_release(&l->home, l->at);
+    l->home = home, l->at = p, l->room = room;
+    return 1;
+}
+
+void wgi_turn_fail(wgi_turns *r, wg_status s, const char *what) {
+    if (!r->failed) (void)wgi_fail(r->c, s, "the loop %s: %s", r->where, what);
+    r->failed = 1;
+}
+
+static void give(wgi_turn_list *l) {
+    if (l->at != NULL) wgi_home_release(&l->home, l->at);
+}
+
+static void drop(wgi_derived *d) {
+    wgi_turns *const r = (wgi_turns *)(void *)((char *)d - offsetof(wgi_turns, owned));
+    for (size_t k = 0; k < r->kept.n; k++) {
+        wgi_turn_kept *const f = (wgi_turn_kept *)r->kept.at + k;
+        wg_callable_free(f->k);
+        wgi_home_release(&f->home, f->way);
+    }
+    give(&r->places), give(&r->locals), give(&r->way), give(&r->kept);
+    wg_tape_free(r->head.tape);
+    wgi_home_release(&r->home, r);
+}
+
+/* What the tape has for its loops, made with the first one. */
+static wg_status loops_of(wgi_core *c, wgi_turns **out) {
+    if (c->turns != NULL) {
+        *out = (wgi_turns *)(void *)((char *)c->turns - offsetof(wgi_turns, owned));
+        return WG_OK;
+    }
+    wgi_home home;
+    void *base;
+    wg_status s = wgi_home_obtain(c, sizeof **out, &home, &base);
+    if (s != WG_OK) return s;
+    wgi_turns *const r = base;
+    memset(r, 0, sizeof *r);
+    r->home = home;
+    r->c = c;
+    r->owned.drop = drop;
+    wg_options options;
+    memset(&options, 0, sizeof options);
+    options.flags = WG_KEEP_CODE;
+    s = wgi_tape_beside(c, &options, &r->head.tape);
+    if (s != WG_OK) {
+        wgi_home_release(&home, r);
+        return s;
+    }
+    c->turns = &r->owned;
+    *out = r;
+    return WG_OK;
+}
+
+wg_turns *wg_turns_begin(wg_tape *t, const void *site, const char *where, unsigned flags) {
+    if (t == NULL) return NULL;
+    wgi_core *const c = wgi_core_of(t);
+    wgi_turns *r = NULL;
+    if (c->status != WG_OK || wgi_check_thread(c, "wg_turns_begin") != WG_OK) return NULL;
+    if (site == NULL || where == NULL) {
+        (void)wgi_fail(c, WG_ENULL, "wg_turns_begin: %s is NULL",
+                       site == NULL ? "site" : "where");
+        return NULL;
+    }
+    if (c->outer != NULL) {
+        (void)wgi_fail(c, WG_EMODE,
+                       "the loop %s: a segment of a parallel loop has none as one record",
+                       where);
+        return NULL;
+    }
+    const wg_status s = loops_of(c, &r);
+    if (s != WG_OK) {
+        (void)wgi_fail(c, s, "the loop %s: no memory for its record", where);
+        return NULL;
+    }
+    if (r->open && r->opened == c->generation) {
+        (void)wgi_fail(c, WG_EMODE, "the loop %s: the one %s is open", where, r->where);
+        return NULL;
+    }
+    wg_tape_reset(r->head.tape);
+    r->open = 1, r->failed = 0, r->opened = c->generation;
+    r->flags = flags, r->site = site, r->where = where;
+    r->turn = r->cursor = 0;
+    r->locals_made = 0;
+    r->places.n = r->locals.n = r->way.n = 0;
+    memset(r->hash, 0, sizeof r->hash);
+    return &r->head;
+}
+
+int wg_turns_next(wg_turns *turns) {
+    wgi_turns *const r = (wgi_turns *)turns;
+    if (r == NULL || !r->open) return 0;
+    if (r->turn == 2 && r->cursor != r->way.n)
+        wgi_turn_fail(r, WG_EARG, "its second turn does less than the first one");
+    r->turn++;
+    r->locals.n = 0;
+    r->locals_made = 0;
+    return r->turn <= 2 && !r->failed;
+}
+
+/* Is it the first turn? Then takes an event down, otherwise compares. Gives the number that goes with it:
+ * `k`, or what stood there in the first turn; -1 after a failure. */
+static int64_t event(wgi_turns *r, unsigned what, uint64_t k) {
+    if (r->failed) return -1;
+    if (r->turn == 1) {
+        if (!wgi_turn_need(r, &r->way, sizeof(uint64_t))) return -1;
+        ((uint64_t *)r->way.at)[r->way.n++] = k << EVENT_BITS | what;
+        return (int64_t)k;
+    }
+    const uint64_t *const way = r->way.at;
+    if (r->cursor == r->way.n || (way[r->cursor] & ((1u << EVENT_BITS) - 1)) != what) {
+        wgi_turn_fail(r, WG_EARG, "its first two turns do not do the same");
+        return -1;
+    }
+    return (int64_t)(way[r->cursor++] >> EVENT_BITS);
+}
+
+/* In which local memory an address is, and where; 0: in none. */
+static uint32_t local_of(const wgi_turns *r, uintptr_t *at) {
+    const wgi_turn_local *const l = r->locals.at;
+    for (size_t k = r->locals.n; k-- != 0;)
+        if (*at - l[k].at < l[k].bytes) {
+            *at -= l[k].at;
+            return l[k].number;
+        }
+    return 0;
+}
+
+static size_t hash_of(uintptr_t at, uint32_t local) {
+    return (size_t)(((uint64_t)at / sizeof(double) + local * 2654435761u) *
+                        UINT64_C(0x9E3779B97F4A7C15) >>
+                    32) %
+           WGI_TURN_HASH;
+}
+
+/* The place at an address in the first turn, perhaps a new one; its number, or -1. */
+static int64_t place_at(wgi_turns *r, const void *p, int number) {
+    uintptr_t at = (uintptr_t)p;
+    const uint32_t local = local_of(r, &at);
+    uint32_t *const first = &r->hash[hash_of(at, local)];
+    for (uint32_t k = *first; k != 0; k = wgi_turn_place_at(r, k - 1)->next) {
+        const wgi_turn_place *const q = wgi_turn_place_at(r, k - 1);
+        if (q->at == at && q->local == local && q->number == number && !q->whole) return k - 1;
+    }
+    if (r->places.n >= UINT32_MAX - 1)
+        wgi_turn_fail(r, WG_ESLOTS, "a turn has too many places");
+    if (r->failed || !wgi_turn_need(r, &r->places, sizeof(wgi_turn_place))) return -1;
+    wgi_turn_place *const q = wgi_turn_place_at(r, r->places.n);
+    memset(q, 0, sizeof *q);
+    q->at = at, q->local = local;
+    q->number = number != 0;
+    q->size = number ? sizeof(double) : sizeof(wg_real);
+    q->next = *first;
+    *first = (uint32_t)++r->places.n;
+    return (int64_t)r->places.n - 1;
+}
+
+/* The place of an event; NULL: there is nothing more to do, since it is the second turn. */
+static wgi_turn_place *place_of(wgi_turns *r, unsigned what, const void *p, int number) {
+    if (r == NULL || r->failed || r->turn == 0) return NULL;
+    if (p == NULL) {
+        wgi_turn_fail(r, WG_ENULL, "a turn reads or writes at NULL");
+        return NULL;
+    }
+    int64_t k = r->turn == 1 ? place_at(r, p, number) : 0;
+    if (k >= 0) k = event(r, what, (uint64_t)k);
+    if (k < 0) return NULL;
+    wgi_turn_place *const q = wgi_turn_place_at(r, (size_t)k);
+    if (r->turn == 1) return q;
+    uintptr_t at = (uintptr_t)p;
+    const uint32_t local = local_of(r, &at);
+    const ptrdiff_t stride = (ptrdiff_t)(at - q->at);
+    if (local != q->local || q->number != (number != 0) || (local != 0 && stride != 0) ||
+        (q->again && q->stride != stride))
+        wgi_turn_fail(r, WG_EARG, "its first two turns do not reach memory in the same way");
+    q->stride = stride;
+    q->again = 1;
+    return NULL;
+}
+
+/* Something that has no part in what is recorded. */
+static wg_real any(void) { return wg_constant(1); }
+
+static int is_unwritten(wgi_turns *r, const wgi_turn_place *q) {
+    if ((q->local & WGI_TURN_PRIVATE) == 0) return 0;
+    wgi_turn_fail(r, WG_EARG, "a turn reads what another one has left in memory that is each one's own");
+    return 1;
+}
+
+static wg_real load(wgi_turns *r, const void *p, int number, double value) {
+    wgi_turn_place *const q = place_of(r, LOADED, p, number);
+    if (q == NULL) return any();
+    if (q->stored) return q->now;
+    if (is_unwritten(r, q)) return any();
+    if (q->local != 0) return wg_constant(value);
+    if (q->added) {
+        wgi_turn_fail(r, WG_EARG, "a turn reads a sum that it has added to");
+        return any();
+    }
+    if (!q->loaded) q->operand = wg_input(r->head.tape, value);
+    q->loaded = 1;
+    return q->operand;
+}
+
+static void store(wgi_turns *r, const void *p, int number, wg_real x) {
+    wgi_turn_place *const q = place_of(r, STORED, p, number);
+    if (q == NULL) return;
+    if (q->added) wgi_turn_fail(r, WG_EARG, "a turn assigns to a sum that it has added to");
+    q->stored = 1;
+    q->now = x;
+}
+
+static void add(wgi_turns *r, const void *p, int number, double value, wg_real x) {
+    wgi_turn_place *const q = place_of(r, ADDED, p, number);
+    if (q == NULL) return;
+    if (!q->stored && is_unwritten(r, q)) return;
+    if (q->local != 0 && !q->stored) q->now = wg_constant(value);
+    if (q->loaded && !q->stored) q->now = q->operand;
+    const int begins = q->local == 0 && !q->loaded && !q->stored && !q->added;
+    q->now = begins ? x : wg_let(r->head.tape, wg_add(q->now, x));
+    if (q->local != 0 || q->loaded || q->stored) q->stored = 1;
+    else q->added = 1;
+}
+
+wg_real wg_turns_load(wg_turns *r, const wg_real *p) {
+    return load((wgi_turns *)r, p, 0, r != NULL && p != NULL ? wg_value(*p) : 0);
+}
+wg_real wg_turns_load_number(wg_turns *r, const double *p) {
+    return load((wgi_turns *)r, p, 1, r != NULL && p != NULL ? *p : 0);
+}
+void wg_turns_store(wg_turns *r, wg_real *p, wg_real x) { store((wgi_turns *)r, p, 0, x); }
+void wg_turns_store_number(wg_turns *r, double *p, wg_real x) {
+    store((wgi_turns *)r, p, 1, x);
+}
+void wg_turns_add(wg_turns *r, wg_real *p, wg_real x) {
+    add((wgi_turns *)r, p, 0, r != NULL && p != NULL ? wg_value(*p) : 0, x);
+}
+void wg_turns_add_number(wg_turns *r, double *p, wg_real x) {
+    add((wgi_turns *)r, p, 1, r != NULL && p != NULL ? *p : 0, x);
+}
+
+static void begin_local(wgi_turns *r, const void *p, size_t bytes, uint32_t kind) {
+    if (r == NULL || r->turn == 0 || r->failed) return;
+    if (p == NULL || event(r, LOCAL, bytes) != (int64_t)bytes) {
+        wgi_turn_fail(r, WG_EARG, "memory of a turn is NULL, or of another size in the second one");
+        return;
+    }
+    const uintptr_t at = (uintptr_t)p;
+    wgi_turn_local *l = r->locals.at;
+    size_t n = 0; /* what stood there is gone */
+    for (size_t k = 0; k < r->locals.n; k++)
+        if (l[k].at - at >= bytes && at - l[k].at >= l[k].bytes) l[n++] = l[k];
+    r->locals.n = n;
+    if (!wgi_turn_need(r, &r->locals, sizeof *l)) return;
+    l = r->locals.at;
+    l[r->locals.n++] = (wgi_turn_local){at, bytes, ++r->locals_made | kind};
+}
+
+void wg_turns_local(wg_turns *r, const void *p, size_t bytes) {
+    begin_local((wgi_turns *)r, p, bytes, 0);
+}
+void wg_turns_private(wg_turns *r, const void *p, size_t bytes) {
+    begin_local((wgi_turns *)r, p, bytes, WGI_TURN_PRIVATE);
+}
+
+wg_real wg_turns_whole(wg_turns *turns, double x) {
+    wgi_turns *const r = (wgi_turns *)turns;
+    if (r == NULL || r->failed || r->turn == 0) return any();
+    if (r->turn == 2) {
+        const int64_t k = event(r, WHOLE, 0);
+        if (k >= 0) wgi_turn_place_at(r, (size_t)k)->value[1] = x;
+        return any();
+    }
+    if (!wgi_turn_need(r, &r->places, sizeof(wgi_turn_place)) ||
+        event(r, WHOLE, r->places.n) < 0)
+        return any();
+    wgi_turn_place *const q = wgi_turn_place_at(r, r->places.n++);
+    memset(q, 0, sizeof *q);
+    q->number = q->whole = q->loaded = 1;
+    q->value[0] = q->value[1] = x;
+    return q->operand = wg_input(r->head.tape, x);
+}
+
+long long wg_turns_way(wg_turns *turns, long long way) {
+    wgi_turns *const r = (wgi_turns *)turns;
+    if (r == NULL || r->failed || r->turn == 0) return way;
+    /* both halves, since an event has room for less than all bits */
+    const uint64_t bits = (uint64_t)way, half[] = {bits & UINT32_MAX, bits >> 32};
+    for (int k = 0; k < 2; k++)
+        if (event(r, WAY, half[k]) != (int64_t)half[k])
+            wgi_turn_fail(r, WG_EARG, "its first two turns take different ways");
+    return way;
+}

@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: MIT */
+/* turns.h - a loop that is recorded by its first two turns: what turns.c, which takes down what they read and
+ * write, and turns_end.c, which makes the record, share. Internal. */
+#ifndef WGI_TAPE_FUNCTION_LOOPS_TURNS_H
+#define WGI_TAPE_FUNCTION_LOOPS_TURNS_H
+
+#include "callable.h"
+
+#include <wengert/turns.h>
+
+/* What inputs and outputs of the function of a turn are: `wgi_group` of a place is one of these. */
+enum {
+    WGI_TURNS_SHARED,  /* variables, the same in each turn */
+    WGI_TURNS_NUMBERS, /* numbers, the same in each turn */
+    WGI_TURNS_POINT,   /* variables of each turn */
+    WGI_TURNS_DATA,    /* numbers of each turn */
+    WGI_TURNS_STATE,   /* what the turn before has left */
+    WGI_TURNS_INPUTS,
+    WGI_TURNS_NO_INPUT = WGI_TURNS_INPUTS
+};
+enum {
+    WGI_TURNS_NEXT, /* the state that it leaves */
+    WGI_TURNS_EACH, /* results of each turn */
+    WGI_TURNS_SUM,  /* sums over all turns */
+    WGI_TURNS_OUTPUTS,
+    WGI_TURNS_NO_OUTPUT = WGI_TURNS_OUTPUTS
+};
+
+/* A place of memory, or a whole number, that a turn reads or writes. */
+typedef struct wgi_turn_place {
+    uintptr_t at;     /* in the first turn; of local memory, from its beginning */
+    ptrdiff_t stride; /* bytes from turn to turn */
+    double value[2];  /* of a whole number, in both turns */
+    uint32_t local;   /* of which local memory; 0: of none */
+    uint32_t next;    /* with the same hash, plus one */
+    unsigned char size, number,
+        whole; /* it holds a number, no variable; it is a whole number */
+    unsigned char loaded, stored, added, again; /* again: seen in the second turn */
+    unsigned char input, output;                /* groups */
+    wg_real operand, now; /* what was loaded from before the turn; what is there */
+} wgi_turn_place;
+
+/* Memory of a turn. */
+typedef struct wgi_turn_local {
+    uintptr_t at;
+    size_t bytes;
+    uint32_t number;
+} wgi_turn_local;
+
+/* The function of a loop, and for which way of its turns. */
+typedef struct wgi_turn_kept {
+    const void *site;
+    wg_callable *k;
+    uint64_t *way, used; /* used: by which generation of the tape */
+    size_t words;
+    wgi_home home; /* of the way */
+} wgi_turn_kept;
+
+/* A list that grows. */
+typedef struct wgi_turn_list {
+    wgi_home home;
+    void *at;
+    size_t n, room; /* elements */
+} wgi_turn_list;
+
+enum { WGI_TURN_HASH = 1 << 10 };
+/* In the number of local memory: nothing is read there that the turn has not written. */
+#define WGI_TURN_PRIVATE ((uint32_t)1 << 31)
+
+typedef struct wgi_turns {
+    wg_turns head;
+    wgi_derived owned; /* by the tape */
+    wgi_core *c;
+    wgi_home home;
+    int open, failed;
+    uint64_t opened; /* in which generation of the tape */
+    unsigned flags;
+    const void *site;
+    const char *where;
+    size_t turn, cursor; /* turns so far; in the way, in the second one */
+    uint32_t locals_made;
+    wgi_turn_list places, locals, way,
+        kept; /* wgi_turn_place, wgi_turn_local, uint64_t, wgi_turn_kept */
+    uint32_t hash[WGI_TURN_HASH];
+} wgi_turns;
+
+static inline wgi_turn_place *wgi_turn_place_at(const wgi_turns *r, size_t k) {
+    return (wgi_turn_place *)r->places.at + k;
+}
+/* Room for one more element of so many bytes; 0: there is none, and the tape has failed. */
+int wgi_turn_need(wgi_turns *r, wgi_turn_list *l, size_t bytes);
+void wgi_turn_fail(wgi_turns *r, wg_status s, const char *what);
+
+#endif

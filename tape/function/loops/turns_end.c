@@ -1,0 +1,346 @@
+/* SPDX-License-Identifier: MIT */
+/* turns_end.c - the record of a loop whose first two turns have run: what turns have in common is checked for
+ * all of them, places become inputs and outputs of a function, and that is mapped over the turns. */
+#include "turns.h"
+
+#include <string.h>
+
+/* ---- what turns share --------------------------------------------------------------------- */
+
+static int is_outer(const wgi_turn_place *q) { return q->local == 0 && !q->whole; }
+
+/* Distances from an address that 0 <= d < 2^63, as all places of one object have. */
+static void range_of(const wgi_turn_place *q, size_t turns, uintptr_t *low, uintptr_t *high) {
+    const uintptr_t last = q->at + (uintptr_t)q->stride * (turns - 1);
+    *low = q->stride < 0 ? last : q->at;
+    *high = (q->stride < 0 ? q->at : last) + q->size;
+}
+
+/* Does q, in some turn, meet what w is in another turn, or in the same one? */
+static int meet(const wgi_turn_place *w, const wgi_turn_place *q, size_t turns) {
+    uintptr_t low[2], high[2];
+    range_of(w, turns, &low[0], &high[0]);
+    range_of(q, turns, &low[1], &high[1]);
+    if (high[0] <= low[1] || high[1] <= low[0]) return 0;
+    if (w->stride != q->stride || w->stride == 0) return 1;
+    const intptr_t apart = (intptr_t)(q->at - w->at), turn = apart / w->stride;
+    for (intptr_t m = turn - 1; m <= turn + 1; m++) {
+        const intptr_t left = apart - m * w->stride;
+        if (left < (intptr_t)w->size && -left < (intptr_t)q->size) return 1;
+    }
+    return 0;
+}
+
+/* The index of a place that meets one that is written to; places.n: none does. */
+static size_t conflict(const wgi_turns *r) {
+    const size_t n = r->places.n;
+    for (size_t i = 0; i < n; i++) {
+        const wgi_turn_place *const w = wgi_turn_place_at(r, i);
+        if (!is_outer(w) || (!w->stored && !w->added)) continue;
+        const size_t apart = (size_t)(w->stride < 0 ? -w->stride : w->stride);
+        if (apart != 0 && apart < w->size) return i;
+        for (size_t k = 0; k < n; k++)
+            if (k != i && is_outer(wgi_turn_place_at(r, k)) &&
+                meet(w, wgi_turn_place_at(r, k), r->turn))
+                return k;
+    }
+    return n;
+}
+
+/* ---- places as inputs and outputs --------------------------------------------------------- */
+
+static void group(const wgi_turns *r, wgi_turn_place *q) {
+    const int same = r->turn > 1 && q->stride == 0; /* in all turns; a single one is a point */
+    q->input = WGI_TURNS_NO_INPUT, q->output = WGI_TURNS_NO_OUTPUT;
+    if (q->whole)
+        q->input = q->value[1] - q->value[0] != 0 ? WGI_TURNS_DATA : WGI_TURNS_NUMBERS;
+    if (!is_outer(q)) return;
+    const int state = q->loaded && q->stored && same;
+    if (q->loaded) {
+        q->input = q->number ? WGI_TURNS_DATA : WGI_TURNS_POINT;
+        if (same) q->input = q->number ? WGI_TURNS_NUMBERS : WGI_TURNS_SHARED;
+        if (state) q->input = WGI_TURNS_STATE;
+    }
+    if (q->stored) q->output = state ? WGI_TURNS_NEXT : WGI_TURNS_EACH;
+    if (q->added) q->output = same ? WGI_TURNS_SUM : WGI_TURNS_EACH;
+}
+
+/* The next place of a group of inputs (or outputs) from number k on; places.n: there is none. */
+static size_t next_in(const wgi_turns *r, int input, int output, size_t k) {
+    for (; k < r->places.n; k++) {
+        const wgi_turn_place *const q = wgi_turn_place_at(r, k);
+        if (q->input == input || q->output == output) break;
+    }
+    return k;
+}
+static size_t inputs_of(const wgi_turns *r, int which) {
+    size_t n = 0;
+    for (size_t k = 0; (k = next_in(r, which, -1, k)) < r->places.n; k++) n++;
+    return n;
+}
+static size_t outputs_of(const wgi_turns *r, int which) {
+    size_t n = 0;
+    for (size_t k = 0; (k = next_in(r, -1, which, k)) < r->places.n; k++) n++;
+    return n;
+}
+
+static const struct {
+    const char *name;
+    unsigned flags;
+} inputs[WGI_TURNS_INPUTS] = {{"shared", WG_SHARED},
+                              {"numbers", WG_SHARED | WG_PASSIVE},
+                              {"point", 0},
+                              {"data", WG_PASSIVE},
+                              {"state", 0}},
+  outputs[WGI_TURNS_OUTPUTS] = {{"state", 0}, {"each", 0}, {"sum", WG_SUMMED}};
+
+/* ---- the function ------------------------------------------------------------------------- */
+
+/* Workspace until the end of the call; NULL: there is none, and the tape has failed. */
+static void *obtain(wgi_turns *r, size_t n, size_t bytes, wgi_home *home) {
+    void *p = NULL;
+    size_t all;
+    wg_status s = WG_ENOMEM;
+    if (!__builtin_mul_overflow(n, bytes, &all))
+        s = wgi_home_obtain(r->c, all != 0 ? all : 1, home, &p);
+    if (s != WG_OK) wgi_turn_fail(r, s, "no memory for what its turns read");
+    return p;
+}
+
+static wg_status extract(wgi_turns *r, wg_function **out) {
+    wg_argument in[WGI_TURNS_INPUTS], to[WGI_TURNS_OUTPUTS];
+    size_t n = 0, m = 0, k = 0;
+    wgi_home home;
+    wg_real *const x = obtain(r, 2 * r->places.n, sizeof *x, &home), *const y = x + r->places.n;
+    if (x == NULL) return r->c->status;
+    for (int g = 0; g < WGI_TURNS_INPUTS; g++) {
+        const size_t rows = inputs_of(r, g);
+        if (rows == 0) continue;
+        in[n++] = (wg_argument){inputs[g].name, rows, 1, inputs[g].flags};
+        for (size_t i = 0; (i = next_in(r, g, -1, i)) < r->places.n; i++)
+            x[k++] = wgi_turn_place_at(r, i)->operand;
+    }
+    k = 0;
+    for (int g = 0; g < WGI_TURNS_OUTPUTS; g++) {
+        const size_t rows = outputs_of(r, g);
+        if (rows == 0) continue;
+        to[m++] = (wg_argument){outputs[g].name, rows, 1, outputs[g].flags};
+        for (size_t i = 0; (i = next_in(r, -1, g, i)) < r->places.n; i++)
+            y[k++] = wgi_turn_place_at(r, i)->now;
+    }
+    const wg_status s = wg_function_extract(r->head.tape, n, in, x, m, to, y, out);
+    wgi_home_release(&home, x);
+    return s;
+}
+
+/* Frees what no recording uses any more. */
+static void forget(wgi_turns *r) {
+    enum { MOST_KEPT = 64 };
+    size_t n = 0;
+    if (r->kept.n < MOST_KEPT) return;
+    for (size_t k = 0; k < r->kept.n; k++) {
+        wgi_turn_kept *const f = (wgi_turn_kept *)r->kept.at + k;
+        if (f->used == r->c->generation) {
+            ((wgi_turn_kept *)r->kept.at)[n++] = *f;
+            continue;
+        }
+        wg_callable_free(f->k);
+        wgi_home_release(&f->home, f->way);
+    }
+    r->kept.n = n;
+}
+
+/* The function of the turns, kept from a loop before or made now; NULL: the tape has failed. */
+static const wg_callable *function_of(wgi_turns *r) {
+    const size_t words = r->way.n;
+    for (size_t k = 0; k < r->kept.n; k++) {
+        wgi_turn_kept *const f = (wgi_turn_kept *)r->kept.at + k;
+        if (f->site != r->site || f->words != words ||
+            memcmp(f->way, r->way.at, words * sizeof *f->way) != 0)
+            continue;
+        f->used = r->c->generation;
+        return f->k;
+    }
+    forget(r);
+    wgi_turn_kept made = {.site = r->site, .used = r->c->generation, .words = words};
+    wg_function *f = NULL;
+    if (!wgi_turn_need(r, &r->kept, sizeof made) ||
+        (made.way = obtain(r, words, sizeof *made.way, &made.home)) == NULL)
+        return NULL;
+    wg_status s = extract(r, &f);
+    if (s == WG_OK) s = wg_callable_new(r->head.tape, f, &made.k);
+    wg_function_free(f);
+    if (s != WG_OK) {
+        if (!r->failed) wgi_turn_fail(r, s, wg_tape_message(r->head.tape));
+        wgi_home_release(&made.home, made.way);
+        return NULL;
+    }
+    memcpy(made.way, r->way.at, words * sizeof *made.way);
+    ((wgi_turn_kept *)r->kept.at)[r->kept.n++] = made;
+    return made.k;
+}
+
+/* ---- operands and results ----------------------------------------------------------------- */
+
+static const char *in_turn(const wgi_turn_place *q, size_t turn) {
+    return (const char *)(q->at + (uintptr_t)q->stride * turn);
+}
+
+/* Numbers, one column per turn, as a constant matrix: they stay with the recording. */
+static wg_mat numbers_of(wgi_turns *r, int which, size_t rows, size_t turns) {
+    size_t bytes;
+    double *data = NULL;
+    if (!__builtin_mul_overflow(rows * sizeof *data, turns, &bytes))
+        data = wg_tape_keep(&r->c->head, bytes, NULL);
+    if (data == NULL) {
+        wgi_turn_fail(r, WG_ENOMEM, "no memory for what its turns read");
+        return wg_mat_failed(rows, turns);
+    }
+    for (size_t i = 0, k = 0; (i = next_in(r, which, -1, i)) < r->places.n; i++, k++) {
+        const wgi_turn_place *const q = wgi_turn_place_at(r, i);
+        for (size_t p = 0; p < turns; p++)
+            data[k + p * rows] = q->whole
+                                     ? q->value[0] + (double)p * (q->value[1] - q->value[0])
+                                     : *(const double *)(const void *)in_turn(q, p);
+    }
+    return wg_mat_constant_borrowed(&r->c->head, rows, turns, data, rows);
+}
+
+/* Variables likewise. Of a state there may be numbers among them. */
+static wg_mat variables_of(wgi_turns *r, int which, size_t rows, size_t turns) {
+    wgi_home home;
+    wg_real *const x = obtain(r, rows * turns, sizeof *x, &home);
+    if (x == NULL) return wg_mat_failed(rows, turns);
+    for (size_t i = 0, k = 0; (i = next_in(r, which, -1, i)) < r->places.n; i++, k++) {
+        const wgi_turn_place *const q = wgi_turn_place_at(r, i);
+        for (size_t p = 0; p < turns; p++) {
+            const void *const at = in_turn(q, p);
+            x[k + p * rows] =
+                q->number ? wg_constant(*(const double *)at) : *(const wg_real *)at;
+        }
+    }
+    const wg_mat m = wg_mat_gather(&r->c->head, rows, turns, x);
+    wgi_home_release(&home, x);
+    return m;
+}
+
+/* Assigns to a place, as it is in a turn, or adds to it. */
+static void assign(wgi_turns *r, const wgi_turn_place *q, size_t turn, wg_real x) {
+    void *const at = (void *)(q->at + (uintptr_t)q->stride * turn);
+    if (q->number) {
+        double *const to = at;
+        *to = q->added ? *to + wg_value(x) : wg_value(x);
+    } else {
+        wg_real *const to = at;
+        *to = q->added ? wg_let(&r->c->head, wg_add(*to, x)) : x;
+    }
+}
+
+/* What loops leave: of results of each turn one column per turn, of which a place that is the same in all
+ * turns gets the last. */
+static void assign_all(wgi_turns *r, int which, wg_mat y) {
+    for (size_t i = 0, k = 0; (i = next_in(r, -1, which, i)) < r->places.n; i++, k++) {
+        const wgi_turn_place *const q = wgi_turn_place_at(r, i);
+        const size_t last = which == WGI_TURNS_EACH ? r->turn - 1 : 0;
+        for (size_t p = q->stride == 0 ? last : 0; p <= last; p++)
+            assign(r, q, p, wg_mat_at(y, k, p));
+    }
+}
+
+/* After a failure. */
+static void assign_nan(wgi_turns *r) {
+    for (size_t i = 0; i < r->places.n; i++) {
+        const wgi_turn_place *const q = wgi_turn_place_at(r, i);
+        const size_t turns = q->again && q->stride != 0 ? r->turn : 1;
+        for (size_t p = 0; is_outer(q) && (q->stored || q->added) && p < turns; p++)
+            assign(r, q, p, wg_constant(WGI_NAN));
+    }
+}
+
+static void record(wgi_turns *r, const wg_callable *k) {
+    wg_tape *const t = &r->c->head;
+    wg_source x[WGI_TURNS_INPUTS];
+    wg_mat y[WGI_TURNS_OUTPUTS], start = wg_mat_failed(0, 0);
+    const size_t states = inputs_of(r, WGI_TURNS_STATE), turns = r->turn;
+    size_t n = 0, m = 0;
+    for (int g = 0; g < WGI_TURNS_INPUTS; g++) {
+        const size_t rows = inputs_of(r, g);
+        if (rows == 0) continue;
+        if (g == WGI_TURNS_STATE) {
+            start = variables_of(r, g, rows, 1);
+            x[n++] = wg_from_state(inputs[g].name);
+            continue;
+        }
+        const size_t columns = (inputs[g].flags & WG_SHARED) != 0 ? 1 : turns;
+        const wg_source s = wg_from_matrix((inputs[g].flags & WG_PASSIVE) != 0
+                                               ? numbers_of(r, g, rows, columns)
+                                               : variables_of(r, g, rows, columns));
+        x[n++] = states != 0 && columns == turns && (inputs[g].flags & WG_SHARED) == 0
+                     ? wg_each_step(s)
+                     : s;
+    }
+    if (r->failed) return;
+    const wg_stage stage = {k, x};
+    const wg_state state = {"state", start};
+    const wg_status s = states != 0 ? wg_scan(t, turns, 1, &stage, 1, &state, NULL, y)
+                                    : wg_map(t, k, turns, x, NULL, y);
+    if (s != WG_OK) {
+        wgi_fail_as(r->c, r->where);
+        r->failed = 1;
+        return;
+    }
+    for (int g = 0; g < WGI_TURNS_OUTPUTS; g++)
+        if (outputs_of(r, g) != 0) assign_all(r, g, y[m++]);
+}
+
+/* Inputs and outputs; a function has an input. */
+static size_t group_all(wgi_turns *r) {
+    size_t writes = 0, reads = 0;
+    for (size_t k = 0; k < r->places.n; k++) {
+        wgi_turn_place *const q = wgi_turn_place_at(r, k);
+        group(r, q);
+        writes += q->output != WGI_TURNS_NO_OUTPUT, reads += q->input != WGI_TURNS_NO_INPUT;
+    }
+    if (writes != 0 && reads == 0 && !r->failed) {
+        const size_t turns = r->turn;
+        r->turn = 1;
+        (void)wg_turns_whole(&r->head, 0);
+        r->turn = turns;
+        if (!r->failed) group(r, wgi_turn_place_at(r, r->places.n - 1));
+    }
+    return writes;
+}
+
+static void check(wgi_turns *r) {
+    const wg_status s = wg_tape_status(r->head.tape);
+    if (r->opened != r->c->generation)
+        wgi_turn_fail(r, WG_ESTALE, "the tape was reset before its end");
+    if (r->turn == 2 && r->cursor != r->way.n)
+        wgi_turn_fail(r, WG_EARG, "its second turn does less than the first one");
+    if (s != WG_OK) wgi_turn_fail(r, s, wg_tape_message(r->head.tape));
+    if (!r->failed && conflict(r) != r->places.n)
+        wgi_turn_fail(r, WG_EARG, "a turn reads or overwrites what another one writes");
+}
+
+wg_status wg_turns_end(wg_turns *turns) {
+    wgi_turns *const r = (wgi_turns *)turns;
+    if (r == NULL) return WG_ENULL;
+    if (!r->open) return wgi_fail(r->c, WG_EARG, "wg_turns_end: no loop is open");
+    r->open = 0;
+    if (r->turn == 0) return WG_OK;
+    check(r);
+    const size_t writes = group_all(r);
+    if (inputs_of(r, WGI_TURNS_STATE) != 0 && (r->flags & WG_TURNS_CARRIED) == 0)
+        wgi_turn_fail(r, WG_EARG, "a turn reads what the one before has left");
+    for (size_t k = 0; k < r->places.n && !r->failed; k++) {
+        const wgi_turn_place *const q = wgi_turn_place_at(r, k);
+        if (wgi_turn_need(r, &r->way, sizeof(uint64_t)))
+            ((uint64_t *)r->way.at)[r->way.n++] =
+                (uint64_t)q->input << 8 | q->output | (uint64_t)(q->local != 0) << 16;
+    }
+    const wg_callable *const k = r->failed || writes == 0 ? NULL : function_of(r);
+    if (k != NULL) record(r, k);
+    if (r->failed) assign_nan(r);
+    r->turn = 0;
+    return r->failed ? r->c->status : WG_OK;
+}

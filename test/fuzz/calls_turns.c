@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: MIT */
+/* calls_turns.c - rows: loops that are recorded by their first two turns. Each row runs one in which its
+ * function is called, among others; sometimes without a loop, out of order, or with turns that differ. */
+#include "calls.h"
+
+enum { CELLS = 24 };
+static wg_real cell[CELLS];
+static double number[CELLS];
+enum { BEGIN, NEXT, LOAD, LOAD_NUMBER, STORE, STORE_NUMBER, ADD, ADD_NUMBER, LOCAL, PRIVATE, WHOLE, WAY, END };
+
+/* What a turn does: which calls, at which places, that move by so much. */
+static void turn(wg_turns *r, int what, size_t at, size_t stride, size_t turn, int odd) {
+    const size_t k = (at + stride * turn) % CELLS;
+    double own[2] = {1, 2};
+    wg_real x = wg_turns_load(r, odd ? NULL : &cell[k]);
+    if (what == LOAD_NUMBER || what == WHOLE)
+        x = wg_let(r->tape, wg_mul(x, wg_turns_load_number(r, &number[k])));
+    if (what == WHOLE) x = wg_let(r->tape, wg_add(x, wg_turns_whole(r, (double)turn)));
+    if (what == WAY && wg_turns_way(r, (long long)(turn * (size_t)odd)) != 0) x = wg_constant(1);
+    if (what == LOCAL) {
+        wg_turns_local(r, own, sizeof own);
+        wg_turns_store_number(r, &own[1], x);
+        x = wg_turns_load_number(r, &own[turn * (size_t)odd]);
+    }
+    if (what == PRIVATE) {
+        wg_turns_private(r, &number[2], 2 * sizeof(double));
+        if (!odd) wg_turns_store_number(r, &number[3], x);
+        x = wg_turns_load_number(r, &number[3]);
+    }
+    if (what == STORE) wg_turns_store(r, &cell[(k + at) % CELLS], x);
+    else if (what == STORE_NUMBER) wg_turns_store_number(r, &number[(k + at) % CELLS], x);
+    else if (what == ADD_NUMBER) wg_turns_add_number(r, &number[0], x);
+    else wg_turns_add(r, &cell[CELLS - 1], x);
+}
+
+static void loop(int what) {
+    TAPE(t);
+    static char site[4];
+    const size_t n = one_in(4) ? below(4) : below(CELLS), at = below(4), stride = below(3);
+    const void *const where = one_in(40) ? NULL : &site[below(4)];
+    const char *const name = one_in(40) ? NULL : "of the fuzz";
+    const unsigned flags = one_in(2) ? WG_TURNS_CARRIED : 0;
+    const int odd = one_in(12), twice = one_in(20), stops = one_in(20);
+    for (size_t k = 0; k < CELLS; k++) {
+        cell[k] = call.room->real[(at + k) % REALS];
+        number[k] = 0.25 * (double)k;
+    }
+    cell[CELLS - 1] = wg_constant(0);
+    named("n", "%zu", n);
+    named("what", "%d at %zu, %zu; flags %u, odd %d, twice %d", what, at, stride, flags, odd, twice);
+    say("", "loop(t, n, what)");
+    wg_turns *const r = wg_turns_begin(t, where, name, flags);
+    if (twice) (void)wg_turns_begin(t, where, name, flags);
+    if (stops) wg_tape_reset(t);
+    for (size_t k = 0; k < n; k++)
+        if (wg_turns_next(r)) turn(r, what, at, stride, k, odd);
+    (void)wg_turns_end(r);
+    sink = wg_value(cell[CELLS - 1]);
+}
+
+#define LOOP(name, what)                                                                       \
+    ROW(name) { loop(what); }
+LOOP(wg_turns_begin, BEGIN)
+LOOP(wg_turns_next, NEXT)
+LOOP(wg_turns_load, LOAD)
+LOOP(wg_turns_load_number, LOAD_NUMBER)
+LOOP(wg_turns_store, STORE)
+LOOP(wg_turns_store_number, STORE_NUMBER)
+LOOP(wg_turns_add, ADD)
+LOOP(wg_turns_add_number, ADD_NUMBER)
+LOOP(wg_turns_local, LOCAL)
+LOOP(wg_turns_private, PRIVATE)
+LOOP(wg_turns_whole, WHOLE)
+LOOP(wg_turns_way, WAY)
+LOOP(wg_turns_end, END)
+
+static const struct row list[] = {
+    LISTED(wg_turns_begin, 1),        LISTED(wg_turns_next, 1),  LISTED(wg_turns_load, 1),
+    LISTED(wg_turns_load_number, 2),  LISTED(wg_turns_store, 4), LISTED(wg_turns_store_number, 2),
+    LISTED(wg_turns_add, 2),          LISTED(wg_turns_add_number, 2), LISTED(wg_turns_local, 2),
+    LISTED(wg_turns_private, 2),
+    LISTED(wg_turns_whole, 2),        LISTED(wg_turns_way, 2),   LISTED(wg_turns_end, 1),
+};
+const struct rows calls_turns = ROWS(list);
