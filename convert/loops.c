@@ -11,7 +11,8 @@ static node *loop_at(node *n, size_t begin) {
     if (n == NULL || n->begin > begin || n->end <= begin) return NULL;
     if (n->kind == NODE_FOR && n->begin == begin) return n;
     node *found = NULL;
-    for (size_t i = 0; i < n->children && found == NULL; i++) found = loop_at(n->child[i], begin);
+    for (size_t i = 0; i < n->children && found == NULL; i++)
+        found = loop_at(n->child[i], begin);
     return found;
 }
 
@@ -77,25 +78,35 @@ static bool grows_by(const node *step, const decl *d, const node **by) {
 }
 
 static bool check_head(turn *t) {
-    const node *const n = t->loop, *const cond = n->child[1] != NULL ? bare(n->child[1]) : NULL, *by;
+    const node *const n = t->loop, *const cond = n->child[1] != NULL ? bare(n->child[1]) : NULL,
+                      *by;
     const decl *const d = counter_of(n->child[0]);
     if (n->by_macro) return refuse_head(n, "it is a macro's");
-    if (d == NULL || d->type->kind != TYPE_WHOLE || d->owner != t->v->function || d->is_static ||
-        starts_with(d->type->spelling, "unsigned char") || starts_with(d->type->spelling, "unsigned short"))
-        return refuse_head(n, "its head begins with i = .., a whole number of the function's own");
-    static const char *const small[] = {"char", "signed char", "short", "_Bool", "uint8_t", "int8_t", "uint16_t", "int16_t"};
+    if (d == NULL || d->type->kind != TYPE_WHOLE || d->owner != t->v->function ||
+        d->is_static || starts_with(d->type->spelling, "unsigned char") ||
+        starts_with(d->type->spelling, "unsigned short"))
+        return refuse_head(n,
+                           "its head begins with i = .., a whole number of the function's own");
+    static const char *const small[] = {"char",    "signed char", "short",    "_Bool",
+                                        "uint8_t", "int8_t",      "uint16_t", "int16_t"};
     for (size_t i = 0; i < sizeof small / sizeof *small; i++)
-        if (same(d->type->spelling, small[i])) return refuse_head(n, "its counter is of a small type");
+        if (same(d->type->spelling, small[i]))
+            return refuse_head(n, "its counter is of a small type");
     cell *const c = cell_of(t->w->a, t->v, d);
-    if (c != NULL && real_cell(c)->addressed) return refuse_head(n, "something points to its counter");
+    if (c != NULL && real_cell(c)->addressed)
+        return refuse_head(n, "something points to its counter");
     t->counter = d;
     t->course[d->index] = GROWS;
     if (cond == NULL || cond->kind != NODE_BINARY ||
-        !(same(cond->op, "<") || same(cond->op, "<=") || same(cond->op, ">") || same(cond->op, ">=")) ||
+        !(same(cond->op, "<") || same(cond->op, "<=") || same(cond->op, ">") ||
+          same(cond->op, ">=")) ||
         !is_counter(cond->child[0], d) || course_of(t, cond->child[1]) != SAME)
-        return refuse_head(n, "its head goes on as i < .. (or <=, >, >=), a whole number that stays as it is");
+        return refuse_head(
+            n, "its head goes on as i < .. (or <=, >, >=), a whole number that stays as it is");
     if (!grows_by(n->child[2], d, &by) || (by != NULL && course_of(t, by) != SAME))
-        return refuse_head(n, "its head ends with i++, i--, i += .. or i -= .., a whole number that stays as it is");
+        return refuse_head(
+            n,
+            "its head ends with i++, i--, i += .. or i -= .., a whole number that stays as it is");
     return true;
 }
 
@@ -164,8 +175,8 @@ static const char *privates(turn *t) {
             declared_in(t->loop, d) || !names(t->loop, d) ||
             named_outside(f->body, t->loop, d) != 0)
             continue;
-        /* what has a value before the first turn may be the state of a scan */
-        if (t->loop->loop == LOOP_SCAN && d->init != NULL && d->type->kind != TYPE_POINTER) continue;
+        /* what has a value before the first turn may be read there, or be the state of a scan */
+        if (d->init != NULL && d->type->kind != TYPE_POINTER) continue;
         if (d->type->kind == TYPE_REAL || d->type->kind == TYPE_ARRAY)
             putf(&to, " wg_turns_private(wgc_turns, &%s, sizeof %s);", d->name, d->name);
         const char *const bytes = d->type->kind == TYPE_POINTER && d->init != NULL
@@ -194,11 +205,12 @@ const char *write_loop(writer *w, const node *n) {
     const char *const own = privates(&t), *turn_text = write_turn(&t, body);
     if (body->kind != NODE_BLOCK) turn_text = format("%s;", turn_text);
     if (*own != 0) turn_text = format("{%s %s }", own, turn_text);
-    return format("{ static char wgc_site; wg_turns *const wgc_turns = wg_turns_begin(%s, &wgc_site, \"%s\", %s);\n"
-                  "    %sif (wg_turns_next(wgc_turns)) %s\n"
-                  "    (void)wg_turns_end(wgc_turns); }",
-                  w->tape, slash != NULL ? slash + 1 : where,
-                  n->loop == LOOP_SCAN ? "WG_TURNS_CARRIED" : "0", head, turn_text);
+    return format(
+        "{ static char wgc_site; wg_turns *const wgc_turns = wg_turns_begin(%s, &wgc_site, \"%s\", %s);\n"
+        "    %sif (wg_turns_next(wgc_turns)) %s\n"
+        "    (void)wg_turns_end(wgc_turns); }",
+        w->tape, slash != NULL ? slash + 1 : where,
+        n->loop == LOOP_SCAN ? "WG_TURNS_CARRIED" : "0", head, turn_text);
 }
 
 const char *turn_function_name(writer *w, version *v) {
@@ -215,8 +227,8 @@ const char *turn_function_name(writer *w, version *v) {
 static const char *signature(writer *w, const turn_function *f) {
     const decl *const d = f->v->function;
     text to = {NULL, 0, 0};
-    putf(&to, "static %s %s(wg_turns *wgc_turns", d->type->of->kind == TYPE_VOID ? "void" : "wg_real",
-         f->name);
+    putf(&to, "static %s %s(wg_turns *wgc_turns",
+         d->type->of->kind == TYPE_VOID ? "void" : "wg_real", f->name);
     for (size_t i = 0; i < d->parameters.n; i++) {
         const decl *const p = d->parameters.at[i];
         cell *const c = f->v->of_decl[p->index];
@@ -237,7 +249,8 @@ const char *turn_functions(writer *w) {
         w->v = f->v;
         turn t = {.w = w, .v = f->v};
         t.course = arena_get(f->v->function->parameters.n + f->v->function->locals.n + 1);
-        const char *const head = signature(w, f), *const body = write_turn(&t, f->v->function->body);
+        const char *const head = signature(w, f), *const body =
+                                                      write_turn(&t, f->v->function->body);
         putf(&before, "%s;\n", head);
         putf(&to, "%s {\n    (void)wgc_turns;%s\n\n", head, body + 1);
     }

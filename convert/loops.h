@@ -17,8 +17,8 @@ typedef enum course { SAME, GROWS, UNKNOWN } course;
 typedef struct turn {
     writer *w;
     version *v;
-    const node *loop;      /* NULL: of a function */
-    const decl *counter;   /* of the loop */
+    const node *loop;    /* NULL: of a function */
+    const decl *counter; /* of the loop */
     struct turn *caller;
     unsigned char *course; /* by index of parameters and locals */
     const char *masked;    /* selected by this condition: its text; NULL: always */
@@ -36,8 +36,20 @@ typedef struct turn_function {
 bool is_recorded_loop(const writer *w, const node *n);
 /* write_loop - the text of such a loop; its source after an error that was said. */
 const char *write_loop(writer *w, const node *n);
-/* The functions that loops written since the last call use. */
-const char *turn_functions(writer *w);
+
+/* ---- loops_course.c ---- */
+
+/* A type that grows steadily as long as its number is one at all: signed ones, and those as wide as pointers. */
+bool is_steady(const type *t);
+bool is_tracked(const turn *t, const decl *d); /* a whole number or pointer of the function */
+/* What a whole number or pointer is from turn to turn; where a place is. */
+course course_of(turn *t, const node *n);
+course address_of(turn *t, const node *n);
+/* One pass over all assignments of n; true: something has become worse. */
+bool follow(turn *t, const node *n);
+/* What is the first that n does with d? PERHAPS: it may be assigned to, or nothing may be done. */
+enum { NOT_THERE, FIRST, PERHAPS, READ };
+int first_use(const node *n, const decl *d);
 
 /* ---- loops_check.c ---- */
 
@@ -46,9 +58,8 @@ bool check_turn(turn *t, const node *body);
 bool is_own(const turn *t, const decl *d);
 /* Is it declared in the turn? */
 bool is_of_turn(const turn *t, const decl *d);
-course course_of(turn *t, const node *n);
 bool is_selected(const turn *t, const node *condition); /* it depends on numbers */
-bool is_sum(const turn *t, const node *n); /* x = x + e, x = x - e */
+bool is_sum(const turn *t, const node *n);              /* x = x + e, x = x - e */
 version *turn_called(const turn *t, const node *call);
 bool is_number_literal(const node *n);
 

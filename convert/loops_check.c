@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* loops_check.c - may a loop be a map or scan? Whole numbers, pointers and branches of its body, and of what it
- * calls, are followed: which are the same in all turns, which grow steadily, and which are neither. */
+/* loops_check.c - may a loop be a map or scan? Numbers, calls, branches and statements of its body, and of what
+ * it calls. */
 #include <string.h>
 #include "convert/loops.h"
 #include "convert/region.h"
@@ -9,7 +9,8 @@ enum { MOST_CALLS = 24 };
 
 static bool refuse(turn *t, const node *n, const char *why) {
     if (!t->failed)
-        error_at(place_of(n), "'%s' cannot be in a loop that is one record: %s", source(n), why);
+        error_at(place_of(n), "'%s' cannot be in a loop that is one record: %s", source(n),
+                 why);
     for (turn *c = t; c != NULL; c = c->caller) c->failed = true;
     return false;
 }
@@ -54,185 +55,6 @@ bool is_own(const turn *t, const decl *d) {
            !takes_address(t->v->function->body, d);
 }
 
-/* ---- whole numbers and pointers ----------------------------------------------------------- */
-
-/* A type that grows steadily as long as its number is one at all: signed ones, and those as wide as pointers. */
-static bool is_steady(const type *t) {
-    static const char *const all[] = {"int",      "long",          "long long",          "size_t",
-                                      "ssize_t",  "unsigned long", "unsigned long long", "ptrdiff_t",
-                                      "int32_t",  "int64_t",       "uint64_t",           "intptr_t"};
-    if (t == NULL) return false;
-    if (t->kind == TYPE_POINTER) return true;
-    const char *const s = t->spelling + (starts_with(t->spelling, "const ") ? 6 : 0);
-    for (size_t i = 0; t->kind == TYPE_WHOLE && i < sizeof all / sizeof *all; i++)
-        if (same(s, all[i])) return true;
-    return false;
-}
-static bool is_int(const type *t) {
-    const char *const s = t->spelling + (starts_with(t->spelling, "const ") ? 6 : 0);
-    return same(s, "int") || same(s, "int32_t");
-}
-
-static course worse(course a, course b) { return a > b ? a : b; }
-
-static course address_of(turn *t, const node *n);
-
-/* What is loaded from there. */
-static course loaded(turn *t, const node *n) {
-    if (n->type != NULL && n->type->kind == TYPE_ARRAY) return address_of(t, n);
-    return address_of(t, n) == SAME ? SAME : UNKNOWN;
-}
-
-/* Where a place is. */
-static course address_of(turn *t, const node *n) {
-    n = bare(n);
-    switch (n->kind) {
-    case NODE_NAME:
-        return n->decl->kind == DECL_VARIABLE || n->decl->kind == DECL_PARAMETER ? SAME
-                                                                                : UNKNOWN;
-    case NODE_INDEX:
-        return worse(course_of(t, n->child[0]), course_of(t, n->child[1]));
-    case NODE_MEMBER:
-        return n->arrow ? course_of(t, n->child[0]) : address_of(t, n->child[0]);
-    case NODE_UNARY:
-        return same(n->op, "*") ? course_of(t, n->child[0]) : UNKNOWN;
-    default:
-        return UNKNOWN;
-    }
-}
-
-static course of_binary(turn *t, const node *n) {
-    const course a = course_of(t, n->child[0]), b = course_of(t, n->child[1]), c = worse(a, b);
-    if (c == SAME || c == UNKNOWN) return c;
-    if (!is_steady(n->type)) return UNKNOWN;
-    if (same(n->op, "+") || same(n->op, "-")) return GROWS;
-    return same(n->op, "*") && (a == SAME || b == SAME) ? GROWS : UNKNOWN;
-}
-
-course course_of(turn *t, const node *n) {
-    if (n == NULL) return SAME;
-    if (n->by_macro) return is_number_literal(n) || *macro_number(n) != 0 ? SAME : UNKNOWN;
-    if (is_real(n)) return UNKNOWN;
-    switch (n->kind) {
-    case NODE_NUMBER:
-        return SAME;
-    case NODE_SIZEOF:
-        return n->children == 0 ? SAME : UNKNOWN;
-    case NODE_PAREN:
-        return course_of(t, n->child[0]);
-    case NODE_NAME: {
-        const decl *const d = n->decl;
-        if (d->kind == DECL_CONSTANT) return SAME;
-        if (d->kind != DECL_VARIABLE && d->kind != DECL_PARAMETER) return UNKNOWN;
-        if (d->type->kind == TYPE_ARRAY || d->owner != t->v->function || d->is_static) return SAME;
-        return (course)t->course[d->index];
-    }
-    case NODE_MEMBER:
-    case NODE_INDEX:
-        return loaded(t, n);
-    case NODE_UNARY:
-        if (same(n->op, "&")) return address_of(t, n->child[0]);
-        if (same(n->op, "*")) return loaded(t, n);
-        if (same(n->op, "+") || same(n->op, "-"))
-            return worse(course_of(t, n->child[0]),
-                         is_steady(n->type) || course_of(t, n->child[0]) == SAME ? SAME : UNKNOWN);
-        if (same(n->op, "++") || same(n->op, "--")) return UNKNOWN;
-        return course_of(t, n->child[0]) == SAME ? SAME : UNKNOWN;
-    case NODE_BINARY:
-        return same(n->op, ",") ? UNKNOWN : of_binary(t, n);
-    case NODE_CHOICE:
-        if (n->children != 3 || course_of(t, n->child[0]) != SAME) return UNKNOWN;
-        return worse(course_of(t, n->child[1]), course_of(t, n->child[2]));
-    case NODE_CAST: {
-        const course c = course_of(t, n->child[0]);
-        if (c != GROWS) return c;
-        return is_steady(n->type) && (!is_int(n->type) || is_int(n->child[0]->type)) ? GROWS
-                                                                                      : UNKNOWN;
-    }
-    default:
-        return UNKNOWN;
-    }
-}
-
-/* What d is assigned: is it so much at least? */
-static bool grows_into(turn *t, const decl *d, course c, const type *from) {
-    if (c == GROWS && (!is_steady(d->type) || (is_int(d->type) && from != NULL && !is_int(from))))
-        c = UNKNOWN;
-    const course before = (course)t->course[d->index];
-    t->course[d->index] = (unsigned char)worse(before, c);
-    return t->course[d->index] != before;
-}
-
-static bool is_tracked(const turn *t, const decl *d) {
-    return d->owner == t->v->function && d->type != NULL &&
-           (d->type->kind == TYPE_WHOLE || d->type->kind == TYPE_POINTER);
-}
-
-/* One pass over all assignments; true: something has become worse. */
-static bool follow(turn *t, const node *n) {
-    bool more = false;
-    if (n == NULL) return false;
-    for (size_t i = 0; i < n->decls.n; i++) {
-        const decl *const d = n->decls.at[i];
-        if (d->init == NULL) continue;
-        more |= follow(t, d->init);
-        if (is_tracked(t, d) && !d->is_static)
-            more |= grows_into(t, d, course_of(t, d->init), d->init->type);
-    }
-    for (size_t i = 0; i < n->children; i++) more |= follow(t, n->child[i]);
-    const bool step = n->kind == NODE_UNARY && n->op != NULL &&
-                      (same(n->op, "++") || same(n->op, "--"));
-    if ((n->kind != NODE_ASSIGN && !step) || bare(n->child[0])->kind != NODE_NAME) return more;
-    const decl *const d = bare(n->child[0])->decl;
-    if (!is_tracked(t, d) || d == t->counter || step) return more;
-    course c = course_of(t, n->child[1]);
-    if (!same(n->op, "=") && !same(n->op, "+=") && !same(n->op, "-=") &&
-        worse(c, (course)t->course[d->index]) != SAME)
-        c = UNKNOWN;
-    return more | grows_into(t, d, c, n->child[1]->type);
-}
-
-/* ---- who is assigned to before it is read ------------------------------------------------- */
-
-enum { NOT_THERE, FIRST, PERHAPS, READ };
-
-static int first_use(const node *n, const decl *d);
-static int first_of(size_t n, const node *const *c, const decl *d) {
-    for (size_t i = 0; i < n; i++) {
-        const int u = first_use(c[i], d);
-        if (u != NOT_THERE) return u;
-    }
-    return NOT_THERE;
-}
-static int perhaps(int u) { return u == FIRST ? PERHAPS : u; } /* what need not be done */
-
-static int first_use(const node *n, const decl *d) {
-    if (n == NULL) return NOT_THERE;
-    if (n->kind == NODE_NAME) return n->decl == d ? READ : NOT_THERE;
-    for (size_t i = 0; i < n->decls.n; i++) {
-        const int u = first_use(((const decl *)n->decls.at[i])->init, d);
-        if (u != NOT_THERE) return u;
-    }
-    if (n->kind == NODE_ASSIGN && same(n->op, "=") && bare(n->child[0])->kind == NODE_NAME &&
-        bare(n->child[0])->decl == d)
-        return first_use(n->child[1], d) == NOT_THERE ? FIRST : READ;
-    if (n->kind == NODE_FOR) {
-        const int u = first_of(2, (const node *const *)n->child, d);
-        return u != NOT_THERE ? u : perhaps(first_of(2, (const node *const[]){n->child[3], n->child[2]}, d));
-    }
-    if (n->kind == NODE_IF) {
-        const int u = first_use(n->child[0], d), yes = first_use(n->child[1], d),
-                  no = n->children > 2 ? first_use(n->child[2], d) : NOT_THERE;
-        if (u != NOT_THERE) return u;
-        if (yes == no) return yes;
-        return yes == READ || no == READ ? READ : PERHAPS;
-    }
-    if (n->kind == NODE_BLOCK || n->kind == NODE_PAREN || n->kind == NODE_ASSIGN ||
-        n->kind == NODE_DECLARE)
-        return first_of(n->children, (const node *const *)n->child, d);
-    return perhaps(first_of(n->children, (const node *const *)n->child, d));
-}
-
 /* ---- numbers ------------------------------------------------------------------------------ */
 
 static bool check_number(turn *t, const node *n);
@@ -273,7 +95,8 @@ static bool check_selection(turn *t, const node *n) {
     if (compares && (is_real(bare(n->child[0])) || is_real(bare(n->child[1]))))
         return check_number(t, n->child[0]) && check_number(t, n->child[1]);
     if (n->type != NULL && n->type->kind == TYPE_WHOLE && course_of(t, n) == SAME) return true;
-    return refuse(t, n, "turns would not take the same way, and it is no comparison of numbers");
+    return refuse(t, n,
+                  "turns would not take the same way, and it is no comparison of numbers");
 }
 
 static bool check_masked(turn *t, const node *condition, size_t n, const node *const *parts) {
@@ -304,7 +127,9 @@ static bool check_place(turn *t, const node *n) {
     if (address_of(t, n) == UNKNOWN)
         return refuse(t, n, "from turn to turn it does not move by the same amount");
     if (t->masked != NULL && n->kind != NODE_NAME && !mentions(t->masked, source(n)))
-        return refuse(t, n, "it is read by some turns only, and may not be there for others: read it before");
+        return refuse(
+            t, n,
+            "it is read by some turns only, and may not be there for others: read it before");
     return true;
 }
 
@@ -315,7 +140,8 @@ static bool check_whole(turn *t, const node *n) {
     if (c == SAME) return true;
     const node *const e = bare(n);
     const bool counts = e->kind == NODE_NAME && e->decl == t->counter;
-    const bool is_signed = strstr(n->type->spelling, "unsigned") == NULL && !same(n->type->spelling, "size_t") &&
+    const bool is_signed = strstr(n->type->spelling, "unsigned") == NULL &&
+                           !same(n->type->spelling, "size_t") &&
                            strstr(n->type->spelling, "uint") == NULL;
     if (c == GROWS && (counts || is_signed)) return true;
     return refuse(t, n, "this whole number does not grow by the same amount from turn to turn");
@@ -359,7 +185,8 @@ static bool check_number(turn *t, const node *n) {
 
 static bool check_function(turn *t, const node *call, version *v) {
     const decl *const f = v->function;
-    if (t->depth == MOST_CALLS) return refuse(t, call, "calls are nested too deep, or a recursion");
+    if (t->depth == MOST_CALLS)
+        return refuse(t, call, "calls are nested too deep, or a recursion");
     if (f->file != t->w->a->root->function->file && f->file->given)
         return refuse(t, call, "it is a function of another file");
     turn in = {.w = t->w, .v = v, .caller = t, .depth = t->depth + 1};
@@ -379,7 +206,8 @@ static bool check_function(turn *t, const node *call, version *v) {
         if (t->masked != NULL && p->type->kind != TYPE_WHOLE)
             return refuse(t, call, "some turns only would call it, and it has a pointer");
         const course c = course_of(t, e);
-        if (c == UNKNOWN) return refuse(t, e, "from turn to turn it does not move by the same amount");
+        if (c == UNKNOWN)
+            return refuse(t, e, "from turn to turn it does not move by the same amount");
         if (c == GROWS && !is_steady(p->type) && p->type->kind != TYPE_ARRAY)
             return refuse(t, e, "it becomes a type of fewer bits");
         in.course[p->index] = (unsigned char)c;
@@ -427,7 +255,8 @@ static bool check_own_whole(turn *t, const node *n) {
         return refuse(t, n, "a whole number or pointer in memory, or of all turns, is changed");
     if (to->decl == t->counter) return refuse(t, n, "the loop's own counter is changed");
     if (t->loop == NULL || is_of_turn(t, to->decl)) return true;
-    if (to->decl->type->kind == TYPE_POINTER || first_use(t->loop->child[3], to->decl) != FIRST || t->course[to->decl->index] != SAME)
+    if (to->decl->type->kind == TYPE_POINTER ||
+        first_use(t->loop->child[3], to->decl) != FIRST || t->course[to->decl->index] != SAME)
         return refuse(t, n, "it is of all turns: declare it in the loop");
     return true;
 }
@@ -437,8 +266,9 @@ static bool check_assignment(turn *t, const node *n) {
     if (to->type == NULL || to->type->kind != TYPE_REAL) {
         if (n->children > 1 && (to->type == NULL || !is_scalar(to->type)))
             return refuse(t, n, "structures are assigned");
-        return check_own_whole(t, n) && (n->children < 2 || course_of(t, n->child[1]) != UNKNOWN ||
-                                         refuse(t, n, "turns would have numbers that do not grow steadily"));
+        return check_own_whole(t, n) &&
+               (n->children < 2 || course_of(t, n->child[1]) != UNKNOWN ||
+                refuse(t, n, "turns would have numbers that do not grow steadily"));
     }
     if (!is_place(to)) return refuse(t, n, "it is not known where this is assigned to");
     const bool own = to->kind == NODE_NAME && is_own(t, to->decl);
@@ -452,7 +282,9 @@ static bool check_assignment(turn *t, const node *n) {
     if (loop != NULL && loop->loop == LOOP_MAP && to->kind == NODE_NAME && !own &&
         !is_of_turn(t, to->decl) && !is_sum(t, n) && !same(n->op, "+=") && !same(n->op, "-=") &&
         first_use(loop->child[3], to->decl) == READ)
-        return refuse(t, n, "it is carried from turn to turn: 'wengert: scan' before the loop makes it a state");
+        return refuse(
+            t, n,
+            "it is carried from turn to turn: 'wengert: scan' before the loop makes it a state");
     return n->children < 2 || check_number(t, n->child[1]);
 }
 
@@ -475,7 +307,8 @@ static bool check_declaration(turn *t, const node *n) {
         }
         if (d->type->kind == TYPE_WHOLE || d->type->kind == TYPE_POINTER) {
             if (d->init != NULL && course_of(t, d->init) == UNKNOWN)
-                return refuse(t, d->init, "from turn to turn it does not grow by the same amount");
+                return refuse(t, d->init,
+                              "from turn to turn it does not grow by the same amount");
             continue;
         }
         if (d->type->kind != TYPE_ARRAY || leaf->kind != TYPE_REAL || leaf->bits != 64)
@@ -485,7 +318,8 @@ static bool check_declaration(turn *t, const node *n) {
                 if (!is_number_literal(d->init->child[k]))
                     return refuse(t, d->init, "assign to its elements");
         for (const type *a = d->type; a->kind == TYPE_ARRAY; a = a->of)
-            if (a->count < 0 && t->loop == NULL) return refuse(t, n, "its size is known when it runs only");
+            if (a->count < 0 && t->loop == NULL)
+                return refuse(t, n, "its size is known when it runs only");
     }
     return true;
 }
@@ -494,7 +328,8 @@ static bool check_declaration(turn *t, const node *n) {
 static bool check_choice(turn *t, const node *n) {
     if (!check_selection(t, n->child[0])) return false;
     const char *const before = t->masked;
-    if (before != NULL) return refuse(t, n, "choices by numbers are nested: write them one by one");
+    if (before != NULL)
+        return refuse(t, n, "choices by numbers are nested: write them one by one");
     t->masked = source(n->child[0]);
     bool good = true;
     for (size_t i = 1; i < n->children && good; i++) {
@@ -503,9 +338,12 @@ static bool check_choice(turn *t, const node *n) {
         for (size_t k = 0; k < count && good; k++) {
             const node *const s = b->kind == NODE_BLOCK ? b->child[k] : b;
             if (s->kind == NODE_EMPTY) continue;
-            good = s->kind == NODE_ASSIGN && is_real(bare(s->child[0]))
-                       ? check_assignment(t, s)
-                       : refuse(t, s, "turns would not take the same way: only numbers can be assigned here");
+            good =
+                s->kind == NODE_ASSIGN && is_real(bare(s->child[0]))
+                    ? check_assignment(t, s)
+                    : refuse(
+                          t, s,
+                          "turns would not take the same way: only numbers can be assigned here");
         }
     }
     t->masked = before;
@@ -566,7 +404,8 @@ static bool check_statement(turn *t, const node *n) {
     case NODE_RETURN:
         if (t->loop != NULL) return refuse(t, n, "it leaves the loop");
         if (n->children == 0) return true;
-        if (!is_real(n->child[0]) && n->child[0]->type != NULL && n->child[0]->type->kind != TYPE_WHOLE)
+        if (!is_real(n->child[0]) && n->child[0]->type != NULL &&
+            n->child[0]->type->kind != TYPE_WHOLE)
             return refuse(t, n, "it gives no number");
         return check_number(t, n->child[0]);
     default:
@@ -581,6 +420,7 @@ bool check_turn(turn *t, const node *body) {
         return refuse(t->caller, body, "the function gives no double");
     const node *const leaves = t->loop != NULL ? break_of(body) : NULL;
     if (leaves != NULL) return refuse(t, leaves, "it leaves the loop");
-    while (follow(t, body)) {}
+    while (follow(t, body)) {
+    }
     return check_statement(t, body);
 }

@@ -69,9 +69,9 @@ static const char *call(turn *t, const node *n) {
     if (k->kind == KNOWN_OPERATION) putf(&to, "wg_let(" TURNS "->tape, %s(", k->as);
     else putf(&to, "%s(" TURNS, turn_function_name(t->w, v));
     for (size_t i = 1; i < n->children; i++) {
-        const bool number = k->kind == KNOWN_OPERATION ||
-                            ((const decl *)v->function->parameters.at[i - 1])->type->kind ==
-                                TYPE_REAL;
+        const bool number =
+            k->kind == KNOWN_OPERATION ||
+            ((const decl *)v->function->parameters.at[i - 1])->type->kind == TYPE_REAL;
         putf(&to, "%s%s", k->kind == KNOWN_OPERATION && i == 1 ? "" : ", ",
              number ? value(t, n->child[i]) : write_number(t->w, n->child[i]));
     }
@@ -120,7 +120,10 @@ static const char *assignment(turn *t, const node *n, const node *condition) {
     const bool plain = same(n->op, "=") && !sum;
     const char op = sum ? *bare(n->child[1])->op : *n->op;
     if (!plain && !own && (op == '+' || op == '-') && condition == NULL &&
-        course_of(t, &(node){.kind = NODE_UNARY, .op = "&", .child = (node *[]){n->child[0]}, .children = 1}) == SAME)
+        course_of(t, &(node){.kind = NODE_UNARY,
+                             .op = "&",
+                             .child = (node *[]){n->child[0]},
+                             .children = 1}) == SAME)
         return format("wg_turns_add%s(" TURNS ", %s, %s)", suffix(t, to), address(t, to),
                       op == '-' ? let("wg_neg", e, NULL) : e);
     if (!plain) e = let(operation((const char[]){op, 0}), place_value(t, to), e);
@@ -189,7 +192,8 @@ static const char *declared(turn *t, const decl *d) {
     if (d->is_static || d->type->kind == TYPE_WHOLE || d->type->kind == TYPE_POINTER)
         return write_one_declaration(w, d);
     if (d->type->kind != TYPE_REAL)
-        return format("%s; wg_turns_local(" TURNS ", %s, sizeof %s)", write_one_declaration(w, d),
+        return format("%s; wg_turns_local(" TURNS ", %s, sizeof %s)",
+                      write_one_declaration(w, d),
                       d->init == NULL ? format("memset(%s, 0, sizeof %s)", x, x) : x, x);
     cell *const c = cell_of(w->a, t->v, d);
     const bool variable = c != NULL && holds_variables(c);

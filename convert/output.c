@@ -5,7 +5,6 @@
 #include <string.h>
 #include "convert/forward.h"
 #include "convert/generic.h"
-#include "convert/loops.h"
 #include "convert/output.h"
 
 static bool is_written(const version *v) { return v->touched && v->like == v; }
@@ -378,8 +377,7 @@ static const char sort_text[] =
     "__attribute__((unused)) static void wgc_sort(wg_tape *tape, void *at, size_t n, size_t size, wgc_order *order) {\n"
     "    char *const room = n > 1 ? calloc(n, size) : NULL;\n"
     "    if (room == NULL) wgc_insert(tape, at, n, size, order);\n"
-    "    else wgc_merge(tape, at, n, size, order, room);\n"
-    "    free(room);\n}\n#endif\n";
+    "    else wgc_merge(tape, at, n, size, order, room);\n    free(room);\n}\n#endif\n";
 
 size_t headers_place(const file *f) {
     const list groups = groups_of(f);

@@ -62,6 +62,8 @@ const char *write_declaration(writer *w, const node *n);
 const char *write_one_declaration(writer *w, const decl *d);
 const char *write_signature(writer *w, const version *v, bool as_prototype);
 const char *write_function(writer *w, version *v);
+/* The functions for turns that loops written since the last call use (loops.h). */
+const char *turn_functions(writer *w);
 /* The types of a group with variables; what is declared by them stands apart. */
 const char *write_types(writer *w, const file *f, const list *decls, size_t begin, size_t end);
 const char *write_global(writer *w, const decl *d, const char *begin_with);

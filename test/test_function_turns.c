@@ -96,7 +96,7 @@ static void sums_over_data_are_those_of_the_turns(void **state) {
 /* y[i] of x[i], of a neighbour, and a sum over elements of each turn in memory of its own; then a scan. */
 static wg_status parts(wg_tape *t, size_t n, const wg_real *x, size_t m, wg_real *y,
                        void *data) {
-    static const char sites[2];
+    static const char sites[4];
     const work *const w = data;
     wg_real h = x[0], last = wg_constant(0);
     for (size_t k = 0; k < m; k++) y[k] = wg_constant(-1);
@@ -110,6 +110,10 @@ static wg_status parts(wg_tape *t, size_t n, const wg_real *x, size_t m, wg_real
             h = wg_let(t, wg_add(wg_mul(h, x[1]), wg_mul(t_of[i], x[i])));
             y[n - 1] = wg_let(t, wg_add(y[n - 1], wg_square(h)));
         }
+        for (size_t i = 2; i < n;
+             i++) /* what was written two turns ago; what will be written next */
+            y[i] = wg_let(t, wg_add(wg_mul(y[i - 2], x[i]), wg_sin(y[i - 1])));
+        for (size_t i = 0; i + 1 < n; i++) y[i] = wg_let(t, wg_mul(y[i], y[i + 1]));
     } else {
         wg_turns *r = wg_turns_begin(t, &sites[0], "of elements", 0);
         for (size_t i = 0; i + 1 < n; i++)
@@ -140,6 +144,21 @@ static wg_status parts(wg_tape *t, size_t n, const wg_real *x, size_t m, wg_real
                 wg_turns_add(r, &y[n - 1], wg_let(r->tape, wg_square(wg_turns_load(r, &h))));
             }
         assert_int_equal(wg_turns_end(r), WG_OK);
+        r = wg_turns_begin(t, &sites[2], "of elements behind", WG_TURNS_CARRIED);
+        for (size_t i = 2; i < n; i++)
+            if (wg_turns_next(r))
+                wg_turns_store(r, &y[i],
+                               wg_let(r->tape, wg_add(wg_mul(wg_turns_load(r, &y[i - 2]),
+                                                             wg_turns_load(r, &x[i])),
+                                                      wg_sin(wg_turns_load(r, &y[i - 1])))));
+        assert_int_equal(wg_turns_end(r), WG_OK);
+        r = wg_turns_begin(t, &sites[3], "of elements before", 0);
+        for (size_t i = 0; i + 1 < n; i++)
+            if (wg_turns_next(r))
+                wg_turns_store(r, &y[i],
+                               wg_let(r->tape, wg_mul(wg_turns_load(r, &y[i]),
+                                                      wg_turns_load(r, &y[i + 1]))));
+        assert_int_equal(wg_turns_end(r), WG_OK);
     }
     y[n] = wg_let(t, wg_add(h, last));
     return WG_OK;
@@ -165,7 +184,18 @@ static void elements_and_states_are_those_of_the_turns(void **state) {
 
 /* ---- what is refused ---------------------------------------------------------------------- */
 
-enum { CARRIED, UNWRITTEN, NEXT_ONE, OVERWRITES, BRANCHES, READS_SUM, LESS, MORE, GATHERS, BAD };
+enum {
+    CARRIED,
+    UNWRITTEN,
+    NEXT_ONE,
+    OVERWRITES,
+    BRANCHES,
+    READS_SUM,
+    LESS,
+    MORE,
+    GATHERS,
+    BAD
+};
 static void bad_body(wg_turns *r, int what, int i, wg_real *x, wg_real *s) {
     const wg_real v = wg_turns_load(r, &x[i]);
     switch (what) {
@@ -177,7 +207,7 @@ static void bad_body(wg_turns *r, int what, int i, wg_real *x, wg_real *s) {
         wg_turns_store(r, &x[i + 6], wg_turns_load(r, s));
         break;
     case NEXT_ONE:
-        wg_turns_store(r, &x[i + 3], v);
+        wg_turns_store(r, &x[i + 3], v); /* read three turns later */
         break;
     case OVERWRITES:
         wg_turns_store(r, &x[2 * i], v);
@@ -244,7 +274,8 @@ static void nothing_is_done_without_a_loop(void **state) {
     (void)wg_turns_load(NULL, &x), (void)wg_turns_load_number(NULL, &z);
     wg_turns_store(NULL, &x, wg_constant(1)), wg_turns_store_number(NULL, &z, wg_constant(1));
     wg_turns_add(NULL, &x, wg_constant(1)), wg_turns_add_number(NULL, &z, wg_constant(1));
-    wg_turns_local(NULL, &z, sizeof z), wg_turns_private(NULL, &z, sizeof z), (void)wg_turns_whole(NULL, 1);
+    wg_turns_local(NULL, &z, sizeof z), wg_turns_private(NULL, &z, sizeof z),
+        (void)wg_turns_whole(NULL, 1);
     assert_true(wg_turns_way(NULL, 7) == 7);
     assert_int_equal(wg_turns_end(NULL), WG_ENULL);
     assert_true(wg_value(x) == 3 && z == 3);

@@ -28,7 +28,8 @@ typedef struct wg_turns {
     wg_tape *tape;
 } wg_turns;
 
-/* Flags: numbers that a turn leaves and the next one reads are the state of a scan. Otherwise they are refused. */
+/* Flags: numbers that a turn leaves and the next one reads, or, of elements as in y[i] = y[i - 2], one of the 64 turns behind it, are
+ * the state of a scan. Otherwise they are refused. */
 enum { WG_TURNS_CARRIED = 1 };
 
 /* wg_turns_begin - opens a loop.

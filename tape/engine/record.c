@@ -248,7 +248,8 @@ static size_t join_pairs(wgi_record *r, size_t k) {
 /* Operand i is taken, behind k that were. For each i and k there is code of its own: then it is known where what is
  * stored, and a branch goes as it went the last time. */
 #define TAKE(i, next, k, more)                                                                 \
-    at_##i##_##k : if (h##i == 0) goto at_##next##_##k;                                        \
+    at_##i##_##k : __attribute__((unused));                                                    \
+    if (h##i == 0) goto at_##next##_##k;                                                       \
     if (WGI_UNLIKELY(h##i - stamp >= slots)) return nothing;                                   \
     take(r, k, slots, h##i, p##i);                                                             \
     goto at_##next##_##more;

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Loops that comments say are scans: states of one number and of several, in arrays and by pointer, sums and elements
- * beside them.
- * options: --function f --with-respect-to x[0:4] --of y[0:9]
+/* Loops that comments say are scans: states, sums and elements beside them, elements of before.
+ * options: --function f --with-respect-to x[0:4] --of y[0:10]
  * inputs: 0.3 0.2 0.6 -0.4
- * outputs: 9
+ * outputs: 10
  * call: f(in, out);
  * arguments: .x = in
  * near: yes
@@ -60,8 +59,22 @@ static double cell(const double *w, int n) {
     return error;
 }
 
+/* elements that go back to elements before, as autoregressions have them */
+static double variances(const double *p, int n, int lags) {
+    double h[8] = {1.0, 0.5}, temp;
+    int i, j;
+    /* wengert: scan */
+    for (i = 2; i < n; i++) {
+        temp = p[0] + p[1] * r[i - 1];
+        for (j = 1; j <= lags; j++) temp += p[1 + j] * h[i - j];
+        h[i] = temp;
+    }
+    return h[n - 1] * h[3] + i;
+}
+
 void f(const double *x, double *y) {
     y[0] = garch(x, 8) + garch(x, 1);
     pendulum(x, y + 1, y + 3, 5);
     y[8] = cell(x, 8);
+    y[9] = variances(x, 8, 2) + variances(x, 6, 1);
 }

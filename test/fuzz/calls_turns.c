@@ -6,7 +6,21 @@
 enum { CELLS = 24 };
 static wg_real cell[CELLS];
 static double number[CELLS];
-enum { BEGIN, NEXT, LOAD, LOAD_NUMBER, STORE, STORE_NUMBER, ADD, ADD_NUMBER, LOCAL, PRIVATE, WHOLE, WAY, END };
+enum {
+    BEGIN,
+    NEXT,
+    LOAD,
+    LOAD_NUMBER,
+    STORE,
+    STORE_NUMBER,
+    ADD,
+    ADD_NUMBER,
+    LOCAL,
+    PRIVATE,
+    WHOLE,
+    WAY,
+    END
+};
 
 /* What a turn does: which calls, at which places, that move by so much. */
 static void turn(wg_turns *r, int what, size_t at, size_t stride, size_t turn, int odd) {
@@ -16,7 +30,8 @@ static void turn(wg_turns *r, int what, size_t at, size_t stride, size_t turn, i
     if (what == LOAD_NUMBER || what == WHOLE)
         x = wg_let(r->tape, wg_mul(x, wg_turns_load_number(r, &number[k])));
     if (what == WHOLE) x = wg_let(r->tape, wg_add(x, wg_turns_whole(r, (double)turn)));
-    if (what == WAY && wg_turns_way(r, (long long)(turn * (size_t)odd)) != 0) x = wg_constant(1);
+    if (what == WAY && wg_turns_way(r, (long long)(turn * (size_t)odd)) != 0)
+        x = wg_constant(1);
     if (what == LOCAL) {
         wg_turns_local(r, own, sizeof own);
         wg_turns_store_number(r, &own[1], x);
@@ -47,7 +62,8 @@ static void loop(int what) {
     }
     cell[CELLS - 1] = wg_constant(0);
     named("n", "%zu", n);
-    named("what", "%d at %zu, %zu; flags %u, odd %d, twice %d", what, at, stride, flags, odd, twice);
+    named("what", "%d at %zu, %zu; flags %u, odd %d, twice %d", what, at, stride, flags, odd,
+          twice);
     say("", "loop(t, n, what)");
     wg_turns *const r = wg_turns_begin(t, where, name, flags);
     if (twice) (void)wg_turns_begin(t, where, name, flags);
@@ -75,10 +91,12 @@ LOOP(wg_turns_way, WAY)
 LOOP(wg_turns_end, END)
 
 static const struct row list[] = {
-    LISTED(wg_turns_begin, 1),        LISTED(wg_turns_next, 1),  LISTED(wg_turns_load, 1),
-    LISTED(wg_turns_load_number, 2),  LISTED(wg_turns_store, 4), LISTED(wg_turns_store_number, 2),
-    LISTED(wg_turns_add, 2),          LISTED(wg_turns_add_number, 2), LISTED(wg_turns_local, 2),
-    LISTED(wg_turns_private, 2),
-    LISTED(wg_turns_whole, 2),        LISTED(wg_turns_way, 2),   LISTED(wg_turns_end, 1),
+    LISTED(wg_turns_begin, 1), LISTED(wg_turns_next, 1),
+    LISTED(wg_turns_load, 1),  LISTED(wg_turns_load_number, 2),
+    LISTED(wg_turns_store, 4), LISTED(wg_turns_store_number, 2),
+    LISTED(wg_turns_add, 2),   LISTED(wg_turns_add_number, 2),
+    LISTED(wg_turns_local, 2), LISTED(wg_turns_private, 2),
+    LISTED(wg_turns_whole, 2), LISTED(wg_turns_way, 2),
+    LISTED(wg_turns_end, 1),
 };
 const struct rows calls_turns = ROWS(list);

@@ -207,7 +207,8 @@ static wg_real any(void) { return wg_constant(1); }
 
 static int is_unwritten(wgi_turns *r, const wgi_turn_place *q) {
     if ((q->local & WGI_TURN_PRIVATE) == 0) return 0;
-    wgi_turn_fail(r, WG_EARG, "a turn reads what another one has left in memory that is each one's own");
+    wgi_turn_fail(r, WG_EARG,
+                  "a turn reads what another one has left in memory that is each one's own");
     return 1;
 }
 
@@ -266,7 +267,8 @@ void wg_turns_add_number(wg_turns *r, double *p, wg_real x) {
 static void begin_local(wgi_turns *r, const void *p, size_t bytes, uint32_t kind) {
     if (r == NULL || r->turn == 0 || r->failed) return;
     if (p == NULL || event(r, LOCAL, bytes) != (int64_t)bytes) {
-        wgi_turn_fail(r, WG_EARG, "memory of a turn is NULL, or of another size in the second one");
+        wgi_turn_fail(r, WG_EARG,
+                      "memory of a turn is NULL, or of another size in the second one");
         return;
     }
     const uintptr_t at = (uintptr_t)p;

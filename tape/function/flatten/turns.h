@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* turns.h - a loop that is recorded by its first two turns: what turns.c, which takes down what they read and
  * write, and turns_end.c, which makes the record, share. Internal. */
-#ifndef WGI_TAPE_FUNCTION_LOOPS_TURNS_H
-#define WGI_TAPE_FUNCTION_LOOPS_TURNS_H
+#ifndef WGI_TAPE_FUNCTION_FLATTEN_TURNS_H
+#define WGI_TAPE_FUNCTION_FLATTEN_TURNS_H
 
-#include "callable.h"
+#include "tape/engine/tape.h"
 
+#include <wengert/map.h>
 #include <wengert/turns.h>
 
 /* What inputs and outputs of the function of a turn are: `wgi_group` of a place is one of these. */
@@ -36,8 +37,11 @@ typedef struct wgi_turn_place {
     unsigned char size, number,
         whole; /* it holds a number, no variable; it is a whole number */
     unsigned char loaded, stored, added, again; /* again: seen in the second turn */
-    unsigned char input, output;                /* groups */
-    wg_real operand, now; /* what was loaded from before the turn; what is there */
+    unsigned char held; /* a state that holds what stands in memory besides */
+    uint32_t of,
+        ago; /* reads, or holds, what was written to place `of` so many turns ago; 0: does not */
+    unsigned char input, output; /* groups */
+    wg_real operand, now;        /* what was loaded from before the turn; what is there */
 } wgi_turn_place;
 
 /* Memory of a turn. */

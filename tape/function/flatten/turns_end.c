@@ -31,6 +31,25 @@ static int meet(const wgi_turn_place *w, const wgi_turn_place *q, size_t turns) 
     return 0;
 }
 
+enum { MOST_TURNS_AGO = 64 };
+
+/* How many turns ago w was written where q is read now; below 0: it will be in so many turns, and what is read was there
+ * before the loop. 0: something else. */
+static intptr_t turns_ago(const wgi_turns *r, const wgi_turn_place *w,
+                          const wgi_turn_place *q) {
+    if (!w->stored || w->added || q->stored || q->added || w->stride != q->stride ||
+        w->stride == 0 || w->number != q->number)
+        return 0;
+    const intptr_t apart = (intptr_t)(w->at - q->at), turns = apart / w->stride;
+    if (turns * w->stride != apart || turns > MOST_TURNS_AGO || turns >= (intptr_t)r->turn)
+        return 0;
+    return turns;
+}
+
+static int is_carried(const wgi_turns *r, const wgi_turn_place *w, const wgi_turn_place *q) {
+    return (r->flags & WG_TURNS_CARRIED) != 0 && turns_ago(r, w, q) > 0;
+}
+
 /* The index of a place that meets one that is written to; places.n: none does. */
 static size_t conflict(const wgi_turns *r) {
     const size_t n = r->places.n;
@@ -41,10 +60,48 @@ static size_t conflict(const wgi_turns *r) {
         if (apart != 0 && apart < w->size) return i;
         for (size_t k = 0; k < n; k++)
             if (k != i && is_outer(wgi_turn_place_at(r, k)) &&
-                meet(w, wgi_turn_place_at(r, k), r->turn))
+                meet(w, wgi_turn_place_at(r, k), r->turn) &&
+                turns_ago(r, w, wgi_turn_place_at(r, k)) >= 0 &&
+                !is_carried(r, w, wgi_turn_place_at(r, k)))
                 return k;
     }
     return n;
+}
+
+/* What was written to w some turns ago is the state of a scan, and the values that it had meanwhile are, too. */
+static void hold(wgi_turns *r, size_t written) {
+    intptr_t most = 0;
+    const size_t n = r->places.n;
+    for (size_t k = 0; k < n; k++)
+        if (k != written && is_outer(wgi_turn_place_at(r, k)) &&
+            is_carried(r, wgi_turn_place_at(r, written), wgi_turn_place_at(r, k))) {
+            const intptr_t ago =
+                turns_ago(r, wgi_turn_place_at(r, written), wgi_turn_place_at(r, k));
+            most = ago > most ? ago : most;
+        }
+    wg_real before = wgi_turn_place_at(r, written)->now;
+    for (intptr_t ago = 1; ago <= most; ago++) {
+        if (!wgi_turn_need(r, &r->places, sizeof(wgi_turn_place))) return;
+        const wgi_turn_place *const w = wgi_turn_place_at(r, written);
+        wgi_turn_place *const q = wgi_turn_place_at(r, r->places.n++);
+        *q = *w;
+        q->at = w->at - (uintptr_t)w->stride * (uintptr_t)ago;
+        q->stride = 0;
+        q->loaded = q->stored = q->held = 1;
+        q->of = (uint32_t)written, q->ago = (uint32_t)ago;
+        q->operand = wg_constant(0);
+        for (size_t k = 0; k < n; k++) {
+            wgi_turn_place *const l = wgi_turn_place_at(r, k);
+            if (k == written || !is_outer(l) || !l->loaded || turns_ago(r, w, l) != ago)
+                continue;
+            q->operand = l->operand;
+            l->loaded = 0;
+            l->of = q->of, l->ago = q->ago;
+        }
+        if (q->operand.at.slot == 0) q->operand = wg_input(r->head.tape, 0);
+        q->now = before;
+        before = q->operand;
+    }
 }
 
 /* ---- places as inputs and outputs --------------------------------------------------------- */
@@ -55,7 +112,7 @@ static void group(const wgi_turns *r, wgi_turn_place *q) {
     if (q->whole)
         q->input = q->value[1] - q->value[0] != 0 ? WGI_TURNS_DATA : WGI_TURNS_NUMBERS;
     if (!is_outer(q)) return;
-    const int state = q->loaded && q->stored && same;
+    const int state = q->loaded && q->stored && (same || q->held);
     if (q->loaded) {
         q->input = q->number ? WGI_TURNS_DATA : WGI_TURNS_POINT;
         if (same) q->input = q->number ? WGI_TURNS_NUMBERS : WGI_TURNS_SHARED;
@@ -242,7 +299,7 @@ static void assign_all(wgi_turns *r, int which, wg_mat y) {
     for (size_t i = 0, k = 0; (i = next_in(r, -1, which, i)) < r->places.n; i++, k++) {
         const wgi_turn_place *const q = wgi_turn_place_at(r, i);
         const size_t last = which == WGI_TURNS_EACH ? r->turn - 1 : 0;
-        for (size_t p = q->stride == 0 ? last : 0; p <= last; p++)
+        for (size_t p = q->stride == 0 ? last : 0; !q->held && p <= last; p++)
             assign(r, q, p, wg_mat_at(y, k, p));
     }
 }
@@ -252,7 +309,7 @@ static void assign_nan(wgi_turns *r) {
     for (size_t i = 0; i < r->places.n; i++) {
         const wgi_turn_place *const q = wgi_turn_place_at(r, i);
         const size_t turns = q->again && q->stride != 0 ? r->turn : 1;
-        for (size_t p = 0; is_outer(q) && (q->stored || q->added) && p < turns; p++)
+        for (size_t p = 0; is_outer(q) && !q->held && (q->stored || q->added) && p < turns; p++)
             assign(r, q, p, wg_constant(WGI_NAN));
     }
 }
@@ -320,6 +377,9 @@ static void check(wgi_turns *r) {
     if (s != WG_OK) wgi_turn_fail(r, s, wg_tape_message(r->head.tape));
     if (!r->failed && conflict(r) != r->places.n)
         wgi_turn_fail(r, WG_EARG, "a turn reads or overwrites what another one writes");
+    const size_t places = r->places.n;
+    for (size_t k = 0; k < places && !r->failed; k++)
+        if (is_outer(wgi_turn_place_at(r, k)) && wgi_turn_place_at(r, k)->stored) hold(r, k);
 }
 
 wg_status wg_turns_end(wg_turns *turns) {
@@ -334,9 +394,12 @@ wg_status wg_turns_end(wg_turns *turns) {
         wgi_turn_fail(r, WG_EARG, "a turn reads what the one before has left");
     for (size_t k = 0; k < r->places.n && !r->failed; k++) {
         const wgi_turn_place *const q = wgi_turn_place_at(r, k);
-        if (wgi_turn_need(r, &r->way, sizeof(uint64_t)))
-            ((uint64_t *)r->way.at)[r->way.n++] =
-                (uint64_t)q->input << 8 | q->output | (uint64_t)(q->local != 0) << 16;
+        const uint64_t words[] = {(uint64_t)q->of << 32 | q->ago,
+                                  (uint64_t)q->input << 8 | q->output |
+                                      (uint64_t)(q->local != 0) << 16};
+        for (int i = 0; i < 2; i++)
+            if (wgi_turn_need(r, &r->way, sizeof *words))
+                ((uint64_t *)r->way.at)[r->way.n++] = words[i];
     }
     const wg_callable *const k = r->failed || writes == 0 ? NULL : function_of(r);
     if (k != NULL) record(r, k);
