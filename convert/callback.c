@@ -12,14 +12,10 @@ static const char *whole_declaration(writer *w) {
     if (w->generic) return generic_declaration(w, arguments_declaration(w));
     return format(
         "%s/* %s_callback - %s as drivers call it, wg_jacobian among them.\n * x: %s\n * y: %s\n * Errors: WG_ENULL, "
-        "WG_ESHAPE, WG_ENOMEM%s. */\n"
+        "WG_ESHAPE, WG_ENOMEM, WG_EARG (a pointer leads into the structure that\n * has it, or, by rows of the adjoint, to a function that was not converted). */\n"
         "wg_status %s_callback(wg_tape *tape, size_t n, const wg_real *x, size_t m, wg_real *y,\n    void *data);\n",
         arguments_declaration(w), name, w->a->root->function->name,
-        selections_text(&w->a->inputs), selections_text(&w->a->outputs),
-        w->rows
-            ? ", WG_EARG: a pointer leads to a function that was not converted, or into the structure that has it"
-            : "",
-        name);
+        selections_text(&w->a->inputs), selections_text(&w->a->outputs), name);
 }
 
 /* ---- copies of structures ----------------------------------------------------------------- */
