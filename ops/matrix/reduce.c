@@ -546,8 +546,7 @@ static void std_expand(wg_tape *t, const wgi_written *l) {
     const wg_real unit = wg_let(t, wg_select_lt(0x1p900, most, 0x1p-600, 1));
     for (size_t i = 0; i < l->n; i++) l->room[i] = wg_let(t, wg_mul(l->x[0][i], unit));
     const double of = divisor(t, l, l->room);
-    if (of > 0)
-        *l->y = wg_let(t, wg_div(wg_div(wg_norm2(t, l->n, l->room), sqrt(of)), unit));
+    if (of > 0) *l->y = wg_let(t, wg_div(wg_div(wg_norm2(t, l->n, l->room), sqrt(of)), unit));
 }
 
 /* Scaled by the power of two below the largest number: a step, without derivative. */
