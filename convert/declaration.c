@@ -109,19 +109,16 @@ const char *write_declaration(writer *w, const node *n) {
     return text_of(&to);
 }
 
-const char *write_one_declaration(writer *w, const decl *d) {
-    const file *const f = d->file;
-    const size_t rest = specifiers_end(f, d->begin, d->end);
-    size_t at = rest, depth = 0, end;
-    for (size_t i = token_from(&f->tokens, rest);
-         i < f->tokens.n && f->tokens.at[i].begin < d->at; i = next_token(f, i)) {
-        if (sign_is(f, i, '{') || sign_is(f, i, '(') || sign_is(f, i, '[')) depth++;
-        if (sign_is(f, i, '}') || sign_is(f, i, ')') || sign_is(f, i, ']')) depth--;
-        if (sign_is(f, i, ',') && depth == 0) at = f->tokens.at[i].end;
-    }
-    const char *const s = decl_holds(w, d) ? retyped_specifiers(w, f, d->begin, d->end, &end)
-                                           : copy_text(f->text + d->begin, rest - d->begin);
-    return format("%s %s", s, declarator(w, d, at, d->is_static, NULL));
+const char *write_one_declaration(writer *w, const node *n, size_t i) {
+    const file *const f = n->file;
+    const decl *const d = n->decls.at[i];
+    const size_t rest = specifiers_end(f, n->begin, n->end);
+    size_t at = rest, end;
+    if (i != 0)
+        at = f->tokens.at[token_from(&f->tokens, ((const decl *)n->decls.at[i - 1])->end)].end;
+    const char *const s = decl_holds(w, d) ? retyped_specifiers(w, f, n->begin, n->end, &end)
+                                           : copy_text(f->text + n->begin, rest - n->begin);
+    return format("%s%s%s", s, i != 0 ? " " : "", declarator(w, d, at, d->is_static, NULL));
 }
 
 /* ---- statements ------------------------------------------------------------------------- */

@@ -183,17 +183,18 @@ static const char *choice(turn *t, const node *n) {
 }
 
 /* One declaration: numbers are C variables; what stands in memory is the turn's from here on. */
-static const char *declared(turn *t, const decl *d) {
+static const char *declared(turn *t, const node *n, size_t i) {
+    const decl *const d = n->decls.at[i];
     writer *const w = t->w;
     const char *const x = d->name;
     if (is_own(t, d))
         return format("wg_real %s = %s", x,
                       d->init != NULL ? value(t, d->init) : "wg_constant(0)");
     if (d->is_static || d->type->kind == TYPE_WHOLE || d->type->kind == TYPE_POINTER)
-        return write_one_declaration(w, d);
+        return write_one_declaration(w, n, i);
     if (d->type->kind != TYPE_REAL)
         return format("%s; wg_turns_local(" TURNS ", %s, sizeof %s)",
-                      write_one_declaration(w, d),
+                      write_one_declaration(w, n, i),
                       d->init == NULL ? format("memset(%s, 0, sizeof %s)", x, x) : x, x);
     cell *const c = cell_of(w->a, t->v, d);
     const bool variable = c != NULL && holds_variables(c);
@@ -209,7 +210,7 @@ static const char *declaration(turn *t, const node *n) {
     if (n->parent != NULL && n->parent->kind == NODE_FOR) return write_declaration(t->w, n);
     text to = {NULL, 0, 0};
     for (size_t i = 0; i < n->decls.n; i++)
-        putf(&to, "%s%s", i != 0 ? "; " : "", declared(t, n->decls.at[i]));
+        putf(&to, "%s%s", i != 0 ? "; " : "", declared(t, n, i));
     return n->file->text[n->end - 1] == ';' ? format("%s;", text_of(&to)) : text_of(&to);
 }
 

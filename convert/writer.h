@@ -58,8 +58,8 @@ const char *retyped_specifiers(writer *w, const file *f, size_t begin, size_t en
                                size_t *rest);
 size_t specifiers_end(const file *f, size_t begin, size_t end);
 const char *write_declaration(writer *w, const node *n);
-/* Of several declarators the one of d, with its specifiers: int *p, without what ends a statement. */
-const char *write_one_declaration(writer *w, const decl *d);
+/* Declarator i of a declaration by itself, with its specifiers: int *p, without what ends a statement. */
+const char *write_one_declaration(writer *w, const node *n, size_t i);
 const char *write_signature(writer *w, const version *v, bool as_prototype);
 const char *write_function(writer *w, version *v);
 /* The functions for turns that loops written since the last call use (loops.h). */

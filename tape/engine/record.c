@@ -304,7 +304,7 @@ static size_t join_pairs(wgi_record *r, size_t k) {
         TAKE##n(TAKE) TAKEN##n(TAKEN, n)                                                       \
     }                                                                                          \
     wg_real wgi_some_##n(wg_tape *t, double value, EACH##n(H), EACH##n(P)) {                   \
-        return some_##n(t, value, EACH##n(h), EACH##n(p));                                     \
+        return t == NULL ? nothing : some_##n(t, value, EACH##n(h), EACH##n(p));               \
     }                                                                                          \
     wg_real wgi_let_##n(ARGUMENTS(n)) {                                                        \
         if (WGI_UNLIKELY(t == NULL || t->top >= t->limit)) return kept_##n(GIVEN(n));          \

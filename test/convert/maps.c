@@ -66,7 +66,10 @@ static double choices(const double *x, int n) {
     /* wengert: map */
     for (int i = 0; i < 6; i++) {
         double a[4], low = 0, h = x[1];
-        for (int k = 0; k < 4; k++) a[k] = x[k] * t[i] - z[i];
+        const double *p0 = &x[0], *p1 = z + i;
+        int k, two = 2, i2 = two * i;
+        low = p0[two] * p1[0] + i2;
+        for (k = 0; k < 4; k++) a[k] = x[k] * t[i] - z[i];
         const double m = largest(a, 4), b = z[i] > 0.5 && h * z[i] < 1 ? h * m : exp(m);
         if (m > t[i]) low = b;
         else {

@@ -5,7 +5,7 @@
 
 enum { CELLS = 24 };
 static wg_real cell[CELLS];
-static double number[CELLS];
+static double plain[CELLS];
 enum {
     BEGIN,
     NEXT,
@@ -28,7 +28,7 @@ static void turn(wg_turns *r, int what, size_t at, size_t stride, size_t turn, i
     double own[2] = {1, 2};
     wg_real x = wg_turns_load(r, odd ? NULL : &cell[k]);
     if (what == LOAD_NUMBER || what == WHOLE)
-        x = wg_let(r->tape, wg_mul(x, wg_turns_load_number(r, &number[k])));
+        x = wg_let(r->tape, wg_mul(x, wg_turns_load_number(r, &plain[k])));
     if (what == WHOLE) x = wg_let(r->tape, wg_add(x, wg_turns_whole(r, (double)turn)));
     if (what == WAY && wg_turns_way(r, (long long)(turn * (size_t)odd)) != 0)
         x = wg_constant(1);
@@ -38,13 +38,13 @@ static void turn(wg_turns *r, int what, size_t at, size_t stride, size_t turn, i
         x = wg_turns_load_number(r, &own[turn * (size_t)odd]);
     }
     if (what == PRIVATE) {
-        wg_turns_private(r, &number[2], 2 * sizeof(double));
-        if (!odd) wg_turns_store_number(r, &number[3], x);
-        x = wg_turns_load_number(r, &number[3]);
+        wg_turns_private(r, &plain[2], 2 * sizeof(double));
+        if (!odd) wg_turns_store_number(r, &plain[3], x);
+        x = wg_turns_load_number(r, &plain[3]);
     }
     if (what == STORE) wg_turns_store(r, &cell[(k + at) % CELLS], x);
-    else if (what == STORE_NUMBER) wg_turns_store_number(r, &number[(k + at) % CELLS], x);
-    else if (what == ADD_NUMBER) wg_turns_add_number(r, &number[0], x);
+    else if (what == STORE_NUMBER) wg_turns_store_number(r, &plain[(k + at) % CELLS], x);
+    else if (what == ADD_NUMBER) wg_turns_add_number(r, &plain[0], x);
     else wg_turns_add(r, &cell[CELLS - 1], x);
 }
 
@@ -58,7 +58,7 @@ static void loop(int what) {
     const int odd = one_in(12), twice = one_in(20), stops = one_in(20);
     for (size_t k = 0; k < CELLS; k++) {
         cell[k] = call.room->real[(at + k) % REALS];
-        number[k] = 0.25 * (double)k;
+        plain[k] = 0.25 * (double)k;
     }
     cell[CELLS - 1] = wg_constant(0);
     named("n", "%zu", n);
