@@ -4,8 +4,7 @@
 # Yours:  CC CXX CPPFLAGS CFLAGS CXXFLAGS LDFLAGS, prefix libdir includedir DESTDIR, BLAS_LIBS,
 #         WERROR=1 (warnings are errors), V=1 (show the commands),
 #         T=PATTERN (only the tests so named, as in T='test_ops_*'),
-#         TEST_LEVEL=-O0 (how files of test/ are optimised, where not as the library), and
-#         TEST_LEVEL_NOT='program test_tape_s%' (but these are as the library),
+#         TEST_LEVEL=-O0 (how files of test/ are optimised; those in TEST_LEVEL_NOT are as the library),
 #         CACHE= (no ccache, which compiles where it is installed).
 # Ours:   everything else. Objects stand in build/<hash of compiler and flags>/, so that
 #         compilers, sanitizers and flags never mix.
@@ -34,6 +33,10 @@ SECONDS ?= 60
 VALGRIND_TESTS ?= test_tape_*
 TEST_TIMEOUT ?= 600
 TEST_JOBS ?= $(shell nproc 2>/dev/null || echo 1)
+# Of the tests, as users are advised to: those of statements. The others take half as long to compile at -O1.
+TEST_LEVEL_NOT ?= program opt_problems_kernel test_include_% test_tape_statement% test_tape_scalar test_tape_small_code \
+    test_tape_sweep test_tape_branches test_tape_loop test_tape_forward% test_tape_zero_rule test_tape_programs \
+    test_tape_steady fuzz/%
 ifeq ($(origin CACHE),undefined)
 CACHE := $(if $(findstring ccache,$(CC)),,$(shell command -v ccache))
 endif
@@ -400,7 +403,7 @@ clean: ## remove build/
 # ---- tests and examples ---------------------------------------------------------------------
 
 $(B)/test/%.o $(B)/examples/%.o: MORE_CPPFLAGS = $(CMOCKA_CFLAGS) $(JANSSON_CFLAGS) $(MATH_CFLAGS)
-test_level = $(if $(filter $(TEST_LEVEL_NOT:%=$(B)/test/%.o),$@),,$(TEST_LEVEL))
+test_level = $(if $(filter $(TEST_LEVEL_NOT:%=$(B)/test/%.o),$@),,$(or $(TEST_LEVEL),$(patsubst -O2,-O1,$(filter -O2,$(CFLAGS)))))
 $(B)/test/%.o: MORE_CFLAGS = $(test_level)
 $(B)/ops/%.o $(B)/tape/%.o: MORE_CPPFLAGS = $(MATH_CFLAGS)
 # Loops over arrays that gcc vectorises at this level only.

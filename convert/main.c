@@ -371,7 +371,7 @@ static analysis *analysed_files(const options *o, reading *r) {
 
 /* --to blocks by rows of the adjoint, if it has few and can be written; otherwise nothing is said of it. */
 static bool made_by_rows(const options *o, reading *r, list *all) {
-    analysis named = {.accept_integers = false};
+    analysis named = {.program = NULL};
     hold_messages();
     named.program = read_plain(o, r);
     decl *const f = named.program != NULL ? function_named(named.program, o->function) : NULL;

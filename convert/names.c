@@ -203,7 +203,7 @@ const char *print_shadow(const routine *r, const node *n) {
             without_const(copy_text(n->file->text + n->begin + 1, n->type_end - n->begin - 1)),
             print_shadow(r, n->child[0]));
     case NODE_BINARY: {
-        if (same(n->op, ",")) return print_shadow(r, n->child[1]); /* effects are steps already */
+        if (same(n->op, ",")) return print_shadow(r, n->child[1]); /* as in print */
         const bool first =
             n->child[0]->type != NULL &&
             (n->child[0]->type->kind == TYPE_POINTER || n->child[0]->type->kind == TYPE_ARRAY);

@@ -32,7 +32,7 @@ typedef enum header_check { HEADER_FIRST, HEADER_SAME, HEADER_ALONE } header_che
 
 /* The ways to write a converted function: what is given to the converter. A recording has a
  * callback, an adjoint a function for the transposed product. Of random programs, modes with a turn
- * get every second one. A sanitizer sees the converter and the library: there every mode is
+ * get every second one (turn 1 or 2; 0: all). A sanitizer sees the converter and the library: there every mode is
  * converted, and the one that calls the library in most ways is compiled. */
 typedef struct mode {
     const char *name, *options;
@@ -43,7 +43,7 @@ typedef struct mode {
 static const mode modes[] = {
     {"tape", "", HEADER_FIRST, true, false, true, !SANITIZED, 0},
     {"generic", "--to generic", HEADER_FIRST, true, true, false, !SANITIZED, 0},
-    {"blocks", "--to blocks --directions 16", HEADER_FIRST, true, false, false, true, 1},
+    {"blocks", "--to blocks --directions 16", HEADER_ALONE, true, false, false, true, 1},
     {"regions", "--to blocks --directions 0 --rows 0", HEADER_SAME, true, false, false,
      !SANITIZED, 2},
     {"adjoint", "--to adjoint", HEADER_ALONE, false, false, true, !SANITIZED, 0}};

@@ -27,6 +27,7 @@ typedef struct construct {
     char name[64], title[192];
     char options[512], files[256], given[1024], call[1024], arguments[1024], rounds[8],
         adjoint[16], generic[16], near[8], behind[64];
+    unsigned number;
     double x[MOST_INPUTS];
     size_t n, m;
 } construct;
@@ -148,6 +149,16 @@ static void *original(const construct *c, bool wide) {
     return load_library(library);
 }
 
+/* One compiler compiles a construct in every mode; for another one, modes with a turn take turns. */
+static bool is_left_out(const construct *c, const mode *how) {
+#ifdef __clang__
+    return how->turn != 0 && how->turn != 1 + c->number % 2;
+#else
+    (void)c, (void)how;
+    return false;
+#endif
+}
+
 static void *converted_by(const construct *c, const mode *how) {
     char function[64] = "";
     (void)sscanf(strstr(c->options, "--function"), "--function %63s", function);
@@ -162,7 +173,7 @@ static void *converted_by(const construct *c, const mode *how) {
     if (how->header == HEADER_SAME)
         must_run("cmp %s/of_first.h %s/%s_wg.h", scratch, scratch, c->name);
     else if (how == modes) must_run("cp %s/%s_wg.h %s/of_first.h", scratch, c->name, scratch);
-    if (!how->compiled) return NULL;
+    if (!how->compiled || is_left_out(c, how)) return NULL;
     if (how->header == HEADER_ALONE)
         must_run(
             "%s -std=gnu11 -Wall -Wextra -Werror -fsyntax-only -I%s/include -Itest/convert -x c %s/%s_wg.h",
@@ -244,6 +255,7 @@ int main(int argc, char **argv) {
     if (files.gl_pathc > MOST_CASES) return 1;
     for (size_t i = 0; i < files.gl_pathc; i++) {
         read_construct(&all[n], files.gl_pathv[i]);
+        all[n].number = (unsigned)i;
         bool wanted = argc == 1;
         for (int k = 1; k < argc; k++) wanted |= strcmp(argv[k], all[n].name) == 0;
         if (!*all[n].options || !wanted) continue;

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 # cxx - users in C++, with g++ and clang++ where installed: test/cxx_user.cpp records what C records;
 # test/cxx_names.cpp has operations of its own under the names of all others; test/active_user.cpp has wg::active
-# where code says double, in every standard from C++11 on; test/special_user.cpp has the special functions of C++17; mistakes get a message that names them. That every header compiles alone is seen to by headers.sh.
+# where code says double, in every standard from C++11 on; test/active_constant.cpp has it in constant expressions; test/special_user.cpp has the special functions of C++17; mistakes get a message that names them. That every header compiles alone is seen to by headers.sh.
 set -eu
 own="-Wall -Wextra -Wpedantic -Wconversion -Wshadow -Werror -ffp-contract=off -Iinclude -I. $CPPFLAGS"
 work=$B/cxx
@@ -32,6 +32,11 @@ for cxx in g++ clang++; do
             fail "std::$call is not refused by $cxx"
         grep -q 'wengert: .* no derivative\|wengert: no derivative of' "$work/said" ||
             fail "std::$call is refused by $cxx in other words"
+    done
+    for how in '-std=c++11 -O0' '-std=c++14 -O2' '-std=c++20 -O1'; do
+        kept "$work/constant.o" $cxx $how $own test/active_constant.cpp
+        $cxx "$work/constant.o" -o "$work/constant" "$B/libwengert.a" $LDFLAGS $MATH_LIBS -lm
+        "$work/constant" || fail "active_constant.cpp with $cxx $how"
     done
     # in GNU mode, which is the compilers' own, <complex.h> defines I
     printf '#include <complex.h>\n#include <wengert/retype.hpp>\n' >"$work/complex.cpp"

@@ -18,5 +18,7 @@ uses() {
 has() { echo "#include <$1>" | $CXX $2 -x c++ -E - >/dev/null 2>&1; }
 if has Eigen/Core -I/usr/include/eigen3; then uses eigen_user '-isystem /usr/include/eigen3'
 else echo 'Eigen is not there: left out (make deps-cxx)'; fi
-if has boost/numeric/odeint.hpp ''; then uses odeint_user ''
+if has boost/numeric/odeint.hpp ''; then
+    uses odeint_user ''
+    kept - $CXX $own -std=c++14 test/odeint_user.cpp
 else echo 'Boost is not there: left out (make deps-cxx)'; fi

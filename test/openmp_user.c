@@ -188,7 +188,7 @@ static wg_status mapped(const wg_function *f, const wg_callable *k, wg_threads *
     const wg_points points[] = {{&scale, 0, 1}, {at, 1, 1}};
     const wg_results result = {&sum, 0, 1};
     void *const work = malloc(wg_function_work(f, threads));
-    wg_mat y;
+    wg_mat y = wg_mat_failed(1, 1);
     begin();
     WG_OPENMP_FOR(p, s, i, N) v[i] = product(s, i);
     wg_status s = wg_parallel_join(p);

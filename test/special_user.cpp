@@ -119,6 +119,17 @@ void numbers_record_nothing() {
          VALUE);
 }
 
+// The sign of Gamma is another one behind a pole.
+void the_sign_of_beta_is_guarded() {
+    wg::tape t(WG_KEEP_CODE);
+    const wg::scope here(t);
+    const wg::active x = t.input(-1.3), y = std::beta(x, 2.75);
+    (void)y;
+    const double same = -1.6, other = -0.4;
+    if (wg_tape_replay(t, 1, &x, &same) != WG_OK) fail("beta between the same poles", same, 0, 0);
+    if (wg_tape_replay(t, 1, &x, &other) != WG_EGUARD) fail("beta behind a pole", other, 0, 0);
+}
+
 // Functions of them, and their derivatives, are evaluated by calls.
 void functions_have_values_and_derivatives() {
     wg::tape t(WG_KEEP_CODE);
@@ -149,6 +160,7 @@ int main() {
     spherical_functions_of_large_orders();
     elliptic_integrals_next_to_their_pole();
     numbers_record_nothing();
+    the_sign_of_beta_is_guarded();
     functions_have_values_and_derivatives();
     return failures != 0;
 }

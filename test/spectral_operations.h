@@ -220,7 +220,7 @@ static const struct {
                   {"null_space", of_null_space},
                   {"user's exp", of_user_exp},
                   {"user's log", of_user_log}};
-/* The last ones are of functions of the user's, which have no part in functions. */
+/* The last ones are of functions of the user's, which stand in no file and no text. */
 enum { OF_USERS = 2 };
 enum { OPERATIONS = sizeof operations / sizeof *operations };
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* test_function_matrix.c - operations on matrices as parts of functions: all that are written
  * out, those that cannot be, those of the user's; triangles. */
+#include <float.h>
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -75,21 +76,77 @@ static void every_row_is_a_part_of_functions(void **state) {
     }
 }
 
+/* ---- functions of the user's of one number ---- */
+
+static double cubed(void *by, double x) { return *(const double *)by * x * x * x; }
+static double slope(void *by, double x) { return 3 * *(const double *)by * x * x; }
+static double curve(void *by, double x) { return 6 * *(const double *)by * x; }
+
+/* A constant and an element twice among the operands, which are transposed; `data` is by what f is multiplied. */
+static wg_status sum_of(wg_tape *t, const wg_real *x, wg_real *y, void *data, int twice) {
+    const wg_real in[4] = {x[0], x[1], x[0], wg_constant(-2)};
+    const wg_mat a = wg_mat_transpose(wg_mat_gather(t, 2, 2, in));
+    const wg_mat f = twice ? wg_mat_map_twice(t, cubed, slope, curve, data, a)
+                           : wg_mat_map(t, cubed, slope, data, a);
+    y[0] = wg_mat_dot(t, f, wg_mat_mul(t, f, wg_mat_exp(t, a)));
+    return wg_tape_status(t);
+}
+static wg_status mapped(wg_tape *t, size_t n, const wg_real *x, size_t m, wg_real *y,
+                        void *data) {
+    (void)n, (void)m;
+    return sum_of(t, x, y, data, 0);
+}
+static wg_status mapped_twice(wg_tape *t, size_t n, const wg_real *x, size_t m, wg_real *y,
+                              void *data) {
+    (void)n, (void)m;
+    return sum_of(t, x, y, data, 1);
+}
+
+/* At one point, far from where it was recorded. */
+static void is_the_tapes(const wg_function *f, const double *x, const double *beside,
+                         const double *want) {
+    double got[2];
+    void *const work = aligned_alloc(64, (wg_function_work(f, NULL) + 127) / 64 * 64);
+    const wg_points points[2] = {{x, 0, 1}, {beside, 0, 1}};
+    const wg_results to = {got, 0, 1};
+    assert_non_null(work);
+    assert_int_equal(wg_function_evaluate(f, 1, points, &to, NULL, work, NULL), WG_OK);
+    for (int i = 0; i < 2; i++)
+        assert_true(fabs(got[i] - want[i]) <= 64 * DBL_EPSILON * fabs(want[i]));
+    free(work);
+}
+
+static void maps_have_as_many_derivatives_as_slopes_were_given(void **state) {
+    (void)state;
+    wg_callback *const all[] = {mapped, mapped_twice};
+    double by = 0.5, g[2], h[2];
+    const double at[2] = {1, 1}, x[2] = {0.3, -1.2}, v[2] = {1, 2}, one = 1;
+    const wg_argument in = {"x", 2, 1, 0}, out = {"y", 1, 1, 0};
+    wg_tape *const t = written_out_tape;
+    for (int twice = 0; twice < 2; twice++) {
+        wg_function *f = NULL, *vjp = NULL, *hvp = NULL, *more = NULL;
+        assert_int_equal(wg_function_record(t, all[twice], &by, 1, &in, at, 1, &out, &f),
+                         WG_OK);
+        assert_int_equal(wg_function_vjp(t, f, &vjp), WG_OK);
+        assert_int_equal(wg_gradient(t, all[twice], &by, 2, x, NULL, g), WG_OK);
+        is_the_tapes(vjp, x, &one, g);
+        if (twice) {
+            assert_int_equal(wg_function_hvp(t, f, &hvp), WG_OK);
+            assert_int_equal(wg_hvp(t, all[twice], &by, 2, x, v, NULL, NULL, h), WG_OK);
+            is_the_tapes(hvp, x, v, h);
+        }
+        assert_int_equal(twice ? wg_function_jvp(t, hvp, &more) : wg_function_hvp(t, f, &more),
+                         WG_EMODE);
+        assert_non_null(strstr(wg_tape_message(t), "wg_mat_map"));
+        assert_null(more);
+        size_t bytes;
+        assert_int_equal(wg_function_save(f, NULL, 0, &bytes), WG_EMODE);
+        wg_function_free(f), wg_function_free(vjp), wg_function_free(hvp);
+    }
+}
+
 /* ---- what cannot be written out ---- */
 
-static double cubed(void *ctx, double x) {
-    (void)ctx;
-    return x * x * x;
-}
-static double slope(void *ctx, double x) {
-    (void)ctx;
-    return 3 * x * x;
-}
-static void mapped(wg_tape *t, const wg_mat *in, struct written_out_results *r,
-                   const void *data) {
-    (void)data;
-    written_out_put(r, wg_mat_map(t, cubed, slope, NULL, in[0]));
-}
 static void deficient(wg_tape *t, const wg_mat *in, struct written_out_results *r,
                       const void *data) {
     (void)data;
@@ -104,7 +161,6 @@ static void others_are_refused_by_name(void **state) {
         wg_status status;
         const char *name;
     } refused[] = {
-        {{"", mapped, NULL, {{2, 1, PLAIN}}, 0}, 2, WG_EMODE, "wg_mat_map"},
         {{"", deficient, NULL, {{2, 1, PLAIN}}, 0}, 4, WG_EDEGENERATE, "wg_pinv"},
     };
     const double x[4] = {1, 0.5, 0.5, 2};
@@ -155,8 +211,8 @@ static wg_status own_expand(wg_tape *t, const wg_block *b, const wg_real *x, wg_
     y[n] = wg_sum(t, n, x);
     return WG_OK;
 }
-static const wg_block_op own = {"own",   WG_OP_EXPANDS, own_shape,  own_value,
-                                own_vjp, NULL,          own_expand, NULL, NULL};
+static const wg_block_op own = {"own", WG_OP_EXPANDS, own_shape, own_value, own_vjp,
+                                NULL,  own_expand,    NULL,      NULL};
 
 /* Several times with the same operands, and with one of its own results. */
 static void own_calls(wg_tape *t, const wg_mat *in, struct written_out_results *r,
@@ -361,6 +417,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(operations_on_matrices_are_parts_of_functions),
         cmocka_unit_test(every_row_is_a_part_of_functions),
+        cmocka_unit_test(maps_have_as_many_derivatives_as_slopes_were_given),
         cmocka_unit_test(others_are_refused_by_name),
         cmocka_unit_test(an_operation_of_the_users_works_in_a_hessian),
         cmocka_unit_test(repeated_operations_are_shared),

@@ -114,47 +114,6 @@ static void slopes_at_kinks_are_those_of_the_operations(void **state) {
     }
 }
 
-static wg_status norm(wg_tape *t, size_t n, const wg_real *x, size_t m, wg_real *y,
-                      void *data) {
-    (void)m, (void)data;
-    y[0] = wg_norm2(t, n, x);
-    return WG_OK;
-}
-
-/* Where a norm is no number or has lost digits its slopes are not known to a function; a tape has them. */
-static void slopes_of_norms_at_the_ends_of_the_range_are_right_or_unknown(void **state) {
-    (void)state;
-    const struct {
-        double x[2];
-        bool known;
-    } all[] = {
-        {{3e300, 4e300}, true},       {{3e-300, -4e-300}, true}, {{0, 0}, true},
-        {{1.5e308, 1.5e308}, false},  {{5e-324, 5e-324}, false}, {{1e-310, 2e-310}, false},
-        {{-1.5e308, 1.7e308}, false}, {{INFINITY, 1}, false}};
-    const wg_argument in = {"x", 2, 1, 0}, out = {"y", 1, 1, 0};
-    const double start[2] = {1, 2};
-    wg_function *f = NULL, *slopes = NULL;
-    written_out_must(
-        "norm", wg_function_record(written_out_tape, norm, NULL, 1, &in, start, 1, &out, &f));
-    written_out_must("norm", wg_function_gradient(written_out_tape, f, &slopes));
-    void *const work = malloc(wg_function_work(slopes, NULL));
-    assert_non_null(work);
-    for (size_t p = 0; p < sizeof all / sizeof *all; p++) {
-        double v, d[2], got[2];
-        const wg_points at = {all[p].x, 2, 1};
-        const wg_results to = {got, 2, 1};
-        written_out_must("norm", wg_gradient(written_out_tape, norm, NULL, 2, all[p].x, &v, d));
-        written_out_must("norm", wg_function_evaluate(slopes, 1, &at, &to, NULL, work, NULL));
-        for (size_t k = 0; k < 2; k++) {
-            if (!all[p].known) assert_true(isnan(got[k]));
-            else assert_true(fabs(got[k] - d[k]) <= TOL_CAREFUL * DBL_EPSILON);
-        }
-    }
-    free(work);
-    wg_function_free(slopes);
-    wg_function_free(f);
-}
-
 /* Products and a determinant of singular matrices have derivatives, of any order. */
 static void singular_matrices_have_determinants(void **state) {
     (void)state;
@@ -276,7 +235,6 @@ int main(void) {
         cmocka_unit_test(written_out_forms_are_as_careful_as_the_operations),
         cmocka_unit_test(orthogonal_columns_are_orthogonal),
         cmocka_unit_test(slopes_at_kinks_are_those_of_the_operations),
-        cmocka_unit_test(slopes_of_norms_at_the_ends_of_the_range_are_right_or_unknown),
         cmocka_unit_test(singular_matrices_have_determinants),
         cmocka_unit_test(coinciding_points_have_smooth_covariances),
         cmocka_unit_test(an_exponential_elsewhere_is_right_or_refused),

@@ -68,7 +68,7 @@ static void cholesky_its_solves_and_inverse_are_those_of_lapack(void **state) {
                 for (size_t k = 0; k < order && i >= j; k++)
                     a[i + j * order] += f[i + k * order] * f[j + k * order] / (double)n;
             }
-        memcpy(b, a, sizeof a);
+        memcpy(b, a, order * order * sizeof *a);
         assert_int_equal(wgi_tiny_cholesky(order, a), 0);
         assert_int_equal(LAPACKE_dpotrf(LAPACK_COL_MAJOR, 'L', n, b, n), 0);
         close_to(order * order, a, b);

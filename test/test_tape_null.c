@@ -97,6 +97,19 @@ static void a_tape_that_is_null_is_answered(void **state) {
     assert_passive(wg_let(NULL, wg_fma(wg_fma(x, x, x), wg_fma(x, x, x), x)));
     try("wgi_let_8");
     assert_passive(wg_let(NULL, wg_fma(wg_fma(x, x, x), wg_fma(x, x, x), wg_mul(x, x))));
+    /* these leave to the ones above, which answer */
+#define LEAVES(n, ...)                                                                         \
+    try("wgi_some_" #n);                                                                       \
+    assert_int_equal(wgi_some_##n(NULL, 2, __VA_ARGS__).at.slot, WGI_OUTSIDE);
+    LEAVES(1, 1, 2)
+    LEAVES(2, 1, 1, 2, 2)
+    LEAVES(3, 1, 1, 1, 2, 2, 2)
+    LEAVES(4, 1, 1, 1, 1, 2, 2, 2, 2)
+    LEAVES(5, 1, 1, 1, 1, 1, 2, 2, 2, 2, 2)
+    LEAVES(6, 1, 1, 1, 1, 1, 1, 2, 2, 2, 2, 2, 2)
+    LEAVES(7, 1, 1, 1, 1, 1, 1, 1, 2, 2, 2, 2, 2, 2, 2)
+    LEAVES(8, 1, 1, 1, 1, 1, 1, 1, 1, 2, 2, 2, 2, 2, 2, 2, 2)
+#undef LEAVES
     assert_int_equal((try("wgi_guards"), wgi_guards(NULL)), 0);
     try("wgi_let_long");
     assert_passive(wg_let(NULL, wg_fma(wg_fma(x, x, x), wg_fma(x, x, x), wg_fma(x, x, x))));
@@ -433,6 +446,37 @@ static void parallel_loops_answer(void **state) {
     wg_parallel_free(p);
 }
 
+/* Where no loop is open all calls do nothing, and a loop that they are given NULL in has failed. */
+static void recorded_turns_answer(void **state) {
+    (void)state;
+    static const char site;
+    wg_real x = wg_input(tape, 1);
+    double number = 1;
+    assert_null((try("wg_turns_begin"), wg_turns_begin(NULL, &site, "here", 0)));
+    STATUS(0, wg_turns_next, NULL);
+    assert_int_equal((try("wg_turns_load"), wg_turns_load(NULL, &x)).at.slot, 0);
+    assert_int_equal((try("wg_turns_load_number"), wg_turns_load_number(NULL, &number)).at.slot,
+                     0);
+    HAPPENS(wg_turns_store, NULL, &x, x);
+    HAPPENS(wg_turns_store_number, NULL, &number, x);
+    HAPPENS(wg_turns_add, NULL, &x, x);
+    HAPPENS(wg_turns_add_number, NULL, &number, x);
+    HAPPENS(wg_turns_local, NULL, &x, sizeof x);
+    HAPPENS(wg_turns_private, NULL, &x, sizeof x);
+    assert_int_equal((try("wg_turns_whole"), wg_turns_whole(NULL, 3)).at.slot, 0);
+    STATUS(7, wg_turns_way, NULL, 7);
+    STATUS(WG_ENULL, wg_turns_end, NULL);
+    assert_true(number == 1);
+    assert_true(wg_value(x) == 1);
+    assert_null(wg_turns_begin(tape, NULL, "here", 0));
+    assert_int_equal(wg_tape_status(tape), WG_ENULL);
+    wg_tape_reset(tape);
+    wg_turns *const r = wg_turns_begin(tape, &site, "here", 0);
+    assert_int_equal(wg_turns_next(r), 1);
+    (void)wg_turns_load(r, NULL);
+    assert_int_equal(wg_turns_end(r), WG_ENULL);
+}
+
 /* Calls of BLAS and LAPACK that give nothing, or info. */
 #define ARRAY(f, ...)                                                                          \
     do {                                                                                       \
@@ -539,6 +583,7 @@ int main(void) {
         TEST(files_of_memory_that_are_null_are_answered),
         TEST(searches_answer),
         TEST(parallel_loops_answer),
+        TEST(recorded_turns_answer),
         TEST(calls_on_arrays_answer),
         TEST(variables_that_are_given_their_partials_answer),
         TEST(drivers_of_strided_vectors_answer),

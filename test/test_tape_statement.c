@@ -165,6 +165,37 @@ static void partials_that_are_nan_are_made_again_beside_constants(void **state) 
 /* ---- comparisons ---- */
 
 /* x is 0.5, y 2: each comparison by itself, of variables, numbers and expressions in any position. */
+static void partials_that_call_functions_are_those_of_numbers_beside_constants(void **state) {
+    (void)state;
+    const unsigned modes[] = {0, WG_KEEP_CODE, WG_KEEP_PLACES, WG_CHECKED};
+    for (size_t m = 0; m < sizeof modes / sizeof *modes; m++) {
+        wg_tape *t = wg_tape_new(&(wg_options){.flags = modes[m]});
+        const wg_real x = wg_input(t, 0.75), c = wg_constant(1.25), below = wg_constant(-2);
+        const wg_real with[] = {wg_let(t, wg_pow(x, c)),
+                                wg_let(t, wg_pow(c, x)),
+                                wg_let(t, wg_atan2(wg_sin(c), x)),
+                                wg_let(t, wg_hypot(wg_mul(x, c), wg_cosh(c))),
+                                wg_let(t, wg_mul(wg_sin(wg_mul(x, c)), wg_expm1(c))),
+                                wg_let(t, wg_mul(x, wg_pow(below, wg_constant(3))))};
+        const wg_real without[] = {wg_let(t, wg_pow(x, 1.25)),
+                                   wg_let(t, wg_pow(1.25, x)),
+                                   wg_let(t, wg_atan2(wg_sin(1.25), x)),
+                                   wg_let(t, wg_hypot(wg_mul(x, 1.25), wg_cosh(1.25))),
+                                   wg_let(t, wg_mul(wg_sin(wg_mul(x, 1.25)), wg_expm1(1.25))),
+                                   wg_let(t, wg_mul(x, wg_pow(-2, 3)))};
+        for (size_t i = 0; i < sizeof with / sizeof *with; i++) {
+            assert_int_equal(wg_reverse(t, with[i]), WG_OK);
+            const double a = wg_adjoint(t, x);
+            assert_int_equal(wg_reverse(t, without[i]), WG_OK);
+            assert_true(a == wg_adjoint(t, x) && a != 0);
+            assert_true(wg_value(with[i]) == wg_value(without[i]));
+        }
+        const wg_real alone = wg_let(t, wg_pow(below, c));
+        assert_true(alone.at.slot == 0 && wg_value(alone) != wg_value(alone));
+        wg_tape_free(t);
+    }
+}
+
 static void comparisons_take_variables_numbers_and_expressions(void **state) {
     (void)state;
     const unsigned flags[] = {0, WG_KEEP_CODE, WG_CHECKED};
@@ -232,6 +263,7 @@ int main(void) {
         TEST(a_stale_variable_beside_constants_is_still_noticed),
         TEST(a_failed_tape_gives_no_numbers),
         TEST(partials_that_are_nan_are_made_again_beside_constants),
+        TEST(partials_that_call_functions_are_those_of_numbers_beside_constants),
         TEST(comparisons_take_variables_numbers_and_expressions),
         TEST(operands_of_comparisons_are_evaluated_once_and_from_the_left),
         TEST(a_comparison_with_a_number_or_an_expression_is_a_guard),

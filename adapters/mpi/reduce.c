@@ -231,7 +231,7 @@ static wg_status others_jvp(wg_block *b) {
 }
 
 /* On the tape of product_adjoint, which is a forward one. */
-static const wg_block_op others_op = {.name = "wg_mpi_reduce",
+static const wg_block_op others_op = {.name = "WG_MPI_PROD",
                                       .flags = WG_OP_ALWAYS,
                                       .shape = others_shape,
                                       .value = others_value,
@@ -245,6 +245,7 @@ static wg_status product_adjoint(wg_tape *t, wg_block *b, const wg_mat *in, cons
         .m = m, .peer = p->peer, .op = OTHERS, .source = p->source};
     wg_mat others = wg_mat_failed(in[0].rows, in[0].cols);
     (void)out;
+    if (in[0].rows * in[0].cols == 0) return wg_tape_status(t); /* on all ranks */
     const wg_mat w = to_root(p)
                          ? wg_mpi_mat_bcast(t, bar[0], in[0].rows, in[0].cols, p->peer, m)
                          : wg_mpi_mat_allreduce(t, bar[0], WG_MPI_SUM, m);

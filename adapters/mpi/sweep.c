@@ -46,6 +46,7 @@ wg_status wg_mpi_reverse_lanes(wg_tape *t, size_t k, size_t outputs, const wg_re
     s = begin(t, m, s, WGI_MPI_reverse_lanes, k);
     if (s != WG_OK) return s;
     s = wg_reverse_lanes(t, k, outputs, y, w);
+    if (s == WG_ESEED) s = prepare(t, k, outputs, y); /* as above, in k lanes */
     return swept(t, m, s, WGI_MPI_reverse_lanes, k);
 }
 

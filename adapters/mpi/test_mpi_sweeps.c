@@ -83,6 +83,10 @@ static void ranks_without_a_root_take_part(void **state) {
     }
     assert_ok(t, wg_mpi_reverse(t, wg_constant(0), 0, m));
     all(wg_adjoint(t, x) == 0);
+    const double w[3] = {1, 2, 3};
+    const wg_real constant = wg_constant(1);
+    assert_ok(t, wg_mpi_reverse_lanes(t, 3, 1, &constant, w, m));
+    all(wg_adjoint_lane(t, x, 0) == 0 && wg_adjoint_lane(t, x, 2) == 0);
     wg_tape_free(t);
 }
 
@@ -115,6 +119,40 @@ static void a_thousand_exchanges_are_swept_back(void **state) {
     }
     all(before.memory_calls == after.memory_calls);
     wg_tape_free(t);
+}
+
+/* f = the sum over all ranks of the product over a half, and of the squares of what came around in it. */
+static void a_tape_communicates_in_parts_of_a_communicator_too(void **state) {
+    (void)state;
+    MPI_Comm half, twice;
+    MPI_Comm_split(MPI_COMM_WORLD, rank % 2, -rank, &half);
+    MPI_Comm_dup(half, &twice);
+    for (unsigned flags = 0; flags <= WG_MPI_CHECKED; flags++) {
+        wg_tape *const t = wg_tape_new(NULL);
+        wg_mpi *const part = wg_mpi_new(half, flags), *const other = wg_mpi_new(twice, flags);
+        all(part != NULL && other != NULL);
+        const int own = wg_mpi_rank(part), n = wg_mpi_size(part);
+        const int up = (own + 1) % n, down = (own + n - 1) % n;
+        wg_real x = wg_input(t, 1 + rank), y[2], sum[2];
+        wg_mpi_request r[2];
+        wg_mpi_allreduce(t, &x, &y[0], 1, WG_MPI_PROD, part);
+        wg_mpi_irecv(t, &y[1], 1, down, 0, other, &r[0]);
+        wg_mpi_isend(t, &x, 1, up, 0, other, &r[1]);
+        wg_mpi_waitall(t, 2, r);
+        y[1] = wg_let(t, wg_square(y[1]));
+        wg_mpi_allreduce(t, y, sum, 2, WG_MPI_SUM, m);
+        const wg_real f = wg_let(t, wg_add(sum[0], sum[1]));
+        assert_ok(t, wg_mpi_reverse(t, f, rank == 0, m));
+        double others = 1, squares = 0;
+        for (int q = 0; q < size; q++) squares += (1 + q) * (1 + q);
+        for (int q = rank % 2; q < size; q += 2) others *= q != rank ? 1 + q : 1;
+        all(sum[1].value == squares && y[0].value == others * (1 + rank));
+        all(wg_adjoint(t, x) == n * others + 2 * (1 + rank));
+        wg_tape_free(t);
+        all(wg_mpi_free(part) == WG_OK && wg_mpi_free(other) == WG_OK);
+    }
+    MPI_Comm_free(&twice);
+    MPI_Comm_free(&half);
 }
 
 static void a_paused_tape_communicates_numbers(void **state) {
@@ -273,6 +311,7 @@ int main(int argc, char **argv) {
         cmocka_unit_test(ranks_without_a_root_take_part),
         cmocka_unit_test(a_tape_without_communication_takes_part),
         cmocka_unit_test(a_thousand_exchanges_are_swept_back),
+        cmocka_unit_test(a_tape_communicates_in_parts_of_a_communicator_too),
         cmocka_unit_test(a_paused_tape_communicates_numbers),
         cmocka_unit_test(a_recording_is_replayed_on_all_ranks),
         cmocka_unit_test(drivers_communicate),

@@ -48,22 +48,23 @@ struct active : wg_real {
     constexpr active(const wg_real &x) noexcept : wg_real(x) {}
     /* A statement. */
     template <int N, int L, int B>
-    WGI_MEMBER active(const expression<N, L, B> &e, const char *file = __builtin_FILE(),
-                      int line = __builtin_LINE())
-        : wg_real(detail::let_here(e, file, line)) {}
+    WGI_CONSTANT active(const expression<N, L, B> &e, const char *file = __builtin_FILE(),
+                        int line = __builtin_LINE())
+        : wg_real(WGI_IS_CONSTANT() ? wg_real{e.value, {0, 0}}
+                                    : detail::let_here(e, file, line)) {}
 
-    template <class X> WGI_MEMBER active &operator+=(const X &x);
-    template <class X> WGI_MEMBER active &operator-=(const X &x);
-    template <class X> WGI_MEMBER active &operator*=(const X &x);
-    template <class X> WGI_MEMBER active &operator/=(const X &x);
-    WGI_MEMBER active &operator++() { return *this += 1; }
-    WGI_MEMBER active &operator--() { return *this -= 1; }
-    WGI_MEMBER active operator++(int) {
+    template <class X> WGI_CONSTANT14 active &operator+=(const X &x);
+    template <class X> WGI_CONSTANT14 active &operator-=(const X &x);
+    template <class X> WGI_CONSTANT14 active &operator*=(const X &x);
+    template <class X> WGI_CONSTANT14 active &operator/=(const X &x);
+    WGI_CONSTANT14 active &operator++() { return *this += 1; }
+    WGI_CONSTANT14 active &operator--() { return *this -= 1; }
+    WGI_CONSTANT14 active operator++(int) {
         const active was = *this;
         *this += 1;
         return was;
     }
-    WGI_MEMBER active operator--(int) {
+    WGI_CONSTANT14 active operator--(int) {
         const active was = *this;
         *this -= 1;
         return was;
@@ -71,14 +72,14 @@ struct active : wg_real {
 
     template <class Whole,
               typename std::enable_if<std::is_integral<Whole>::value, int>::type = 0>
-    WGI_MEMBER WGI_TO_WHOLE operator Whole() const;
+    WGI_CONSTANT WGI_TO_WHOLE operator Whole() const;
 };
 
 namespace named {
 
 /* wg::value - the number alone, which is invisible to the tape. */
-WGI_FUNCTION double value(const active &x) { return x.wg_real::value; }
-template <int N, int L, int B> WGI_FUNCTION double value(const expression<N, L, B> &x) {
+WGI_CONSTANT double value(const active &x) { return x.wg_real::value; }
+template <int N, int L, int B> WGI_CONSTANT double value(const expression<N, L, B> &x) {
     return x.value;
 }
 template <class Number,
@@ -111,9 +112,11 @@ template <int N, int L, int B> WGI_FUNCTION active variable(const expression<N, 
 /* ---- operators -------------------------------------------------------------------------- */
 
 #define WGI_ASSIGNMENT(sign, name)                                                             \
-    template <class X> WGI_MEMBER active &active::operator sign##=(const X &x) {               \
+    template <class X> WGI_CONSTANT14 active &active::operator sign##=(const X &x) {           \
         WGI_ARE_OPERANDS(X);                                                                   \
-        return *this = detail::apply_here<wgi_row_##name>(*this, x);                           \
+        return *this = WGI_IS_CONSTANT()                                                       \
+                           ? active(wg_real::value sign detail::operand<X>::value(x))          \
+                           : active(detail::apply_here<wgi_row_##name>(*this, x));             \
     }
 WGI_ASSIGNMENT(+, add)
 WGI_ASSIGNMENT(-, sub)
@@ -121,14 +124,15 @@ WGI_ASSIGNMENT(*, mul)
 WGI_ASSIGNMENT(/, div)
 #undef WGI_ASSIGNMENT
 
-template <class X, detail::if_own<0, X> = 0> WGI_FUNCTION X operator+(const X &x) { return x; }
+template <class X, detail::if_own<0, X> = 0> WGI_CONSTANT X operator+(const X &x) { return x; }
 
 #define WGI_COMPARISON(sign, name)                                                             \
     template <class X, class Y, detail::if_own<0, X, Y> = 0>                                   \
-    WGI_FUNCTION bool operator sign(const X &x, const Y &y) {                                  \
-        if (detail::guards())                                                                  \
-            return wg_##name(detail::tape_here(), detail::variable(x), detail::variable(y)) != 0; \
-        return detail::operand<X>::value(x) sign detail::operand<Y>::value(y);                 \
+    WGI_CONSTANT bool operator sign(const X &x, const Y &y) {                                  \
+        return !WGI_IS_CONSTANT() && detail::guards()                                          \
+                   ? wg_##name(detail::tape_here(), detail::variable(x),                       \
+                               detail::variable(y)) != 0                                       \
+                   : detail::operand<X>::value(x) sign detail::operand<Y>::value(y);           \
     }
 WGI_COMPARISON(<, lt)
 WGI_COMPARISON(<=, le)
@@ -138,7 +142,7 @@ WGI_COMPARISON(==, eq)
 WGI_COMPARISON(!=, ne)
 #undef WGI_COMPARISON
 
-template <class X, detail::if_own<0, X> = 0> WGI_FUNCTION bool operator!(const X &x) {
+template <class X, detail::if_own<0, X> = 0> WGI_CONSTANT bool operator!(const X &x) {
     return x == 0;
 }
 
@@ -159,14 +163,16 @@ template <class Whole> WGI_FUNCTION Whole whole_number(const active &x, Whole k)
 } // namespace detail
 
 template <class Whole, typename std::enable_if<std::is_integral<Whole>::value, int>::type>
-active::operator Whole() const {
-    return detail::whole_number(*this, static_cast<Whole>(wg_real::value));
+WGI_CONSTANT active::operator Whole() const {
+    return WGI_IS_CONSTANT() ? static_cast<Whole>(wg_real::value)
+                             : detail::whole_number(*this, static_cast<Whole>(wg_real::value));
 }
 
 template <int N, int L, int B>
 template <class Whole, typename std::enable_if<std::is_integral<Whole>::value, int>::type>
-expression<N, L, B>::operator Whole() const {
-    return static_cast<Whole>(detail::variable(*this));
+WGI_CONSTANT expression<N, L, B>::operator Whole() const {
+    return WGI_IS_CONSTANT() ? static_cast<Whole>(value)
+                             : static_cast<Whole>(detail::variable(*this));
 }
 
 /* ---- the tape of this thread ------------------------------------------------------------- */

@@ -16,7 +16,10 @@
 
 #pragma GCC system_header
 
-#if defined(__cpp_lib_math_special_functions) || defined(__STDCPP_MATH_SPEC_FUNCS__)
+/* Before C++17 they are there where they were asked for; <tr1/cmath>, as Boost includes it, has others. */
+#if defined(__cpp_lib_math_special_functions) ||                                               \
+    (defined(__STDCPP_MATH_SPEC_FUNCS__) && defined(__STDCPP_WANT_MATH_SPEC_FUNCS__) &&        \
+     __STDCPP_WANT_MATH_SPEC_FUNCS__ != 0)
 
 #include <wengert/operation.h>
 
@@ -166,11 +169,21 @@ template <class X, class... None, detail::if_own<sizeof...(None), X> = 0>
 WGI_FUNCTION active expint(const X &x, None...) {
     return detail::apply<detail::wgi_row_user_expint>(active(x));
 }
+namespace detail {
+/* The sign of Gamma(x), which is one between two poles: a guard is left that x stays there. */
+WGI_FUNCTION double gamma_sign(const active &x) {
+    const double v = wg::value(x);
+    if (guards()) {
+        if (v < 0) (void)(wg_floor(x) == std::floor(v));
+        else (void)(x >= 0);
+    }
+    return std::copysign(1.0, std::tgamma(v));
+}
+} // namespace detail
 template <class X, class Y, class... None, detail::if_own<sizeof...(None), X, Y> = 0>
 WGI_FUNCTION active beta(const X &x, const Y &y, None...) {
     const active a = x, b = y, both = a + b;
-    const auto sign = [](double v) { return std::copysign(1.0, std::tgamma(v)); };
-    return sign(value(a)) * sign(value(b)) * sign(value(both)) *
+    return detail::gamma_sign(a) * detail::gamma_sign(b) * detail::gamma_sign(both) *
            wg_exp(wg_lgamma(a) + wg_lgamma(b) - wg_lgamma(both));
 }
 template <class X, class... None, detail::if_own<sizeof...(None), X> = 0>

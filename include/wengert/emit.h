@@ -83,7 +83,7 @@ typedef struct wg_emit_options {
  *          each point a batch needs 6.4 MB.
  * Errors:  WG_ENULL; WG_EARG: the name, the entries or blas; WG_EMODE: an operation of the
  *          user's whose text is more than an expression over <math.h>, or, without options.blas, one
- *          that would be a call of this library: the message names it;
+ *          that would be a call of this library; wg_mat_map, wg_symmetric_apply: the message names it;
  *          WG_EWRITE; WG_ENOMEM, WG_EBUDGET. */
 WG_API WG_MUST_CHECK wg_status wg_function_emit(wg_tape *t, const wg_function *f,
                                                 const wg_emit_options *options, wg_write *write,

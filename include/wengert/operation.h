@@ -82,7 +82,7 @@ WG_END_DECLS
 
 #define WG_OPERATION1(name, value_, d_, dd_, class_, source_)                                  \
     enum { wgi_class_user_##name = WGI_##class_, WGI_CODE_user_##name = WGI_CODE(WGI_OP_USER), \
-           WGI_ADDS_user_##name = WGI_ADDS(WGI_OP_USER) };                                     \
+           WGI_ADDS_user_##name = WGI_ADDS(WGI_OP_USER), WGI_CALLS_user_##name = 1 };          \
     WGI_FUNCTION double wgi_op_user_##name##_v(double a) {                                     \
         (void)a;                                                                               \
         return value_;                                                                         \
@@ -112,7 +112,7 @@ WG_END_DECLS
 
 #define WG_OPERATION2(name, value_, da_, db_, daa_, dab_, dbb_, class_, source_)               \
     enum { wgi_class_user_##name = WGI_##class_, WGI_CODE_user_##name = WGI_CODE(WGI_OP_USER), \
-           WGI_ADDS_user_##name = WGI_ADDS(WGI_OP_USER) };                                     \
+           WGI_ADDS_user_##name = WGI_ADDS(WGI_OP_USER), WGI_CALLS_user_##name = 1 };          \
     WGI_FUNCTION double wgi_op_user_##name##_v(double a, double b) {                           \
         (void)a, (void)b;                                                                      \
         return value_;                                                                         \
@@ -158,7 +158,7 @@ WG_END_DECLS
                       daa_, dab_, dac_, dbb_, dbc_, dcc_,                                      \
                       class_, source_)                                                         \
     enum { wgi_class_user_##name = WGI_##class_, WGI_CODE_user_##name = WGI_CODE(WGI_OP_USER), \
-           WGI_ADDS_user_##name = WGI_ADDS(WGI_OP_USER) };                                     \
+           WGI_ADDS_user_##name = WGI_ADDS(WGI_OP_USER), WGI_CALLS_user_##name = 1 };          \
     WGI_FUNCTION double wgi_op_user_##name##_v(double a, double b, double c) {                 \
         (void)a, (void)b, (void)c;                                                             \
         return value_;                                                                         \
@@ -215,7 +215,7 @@ WG_END_DECLS
                       daa_, dab_, dac_, dad_, dbb_, dbc_, dbd_, dcc_, dcd_, ddd_,              \
                       class_, source_)                                                         \
     enum { wgi_class_user_##name = WGI_##class_, WGI_CODE_user_##name = WGI_CODE(WGI_OP_USER), \
-           WGI_ADDS_user_##name = WGI_ADDS(WGI_OP_USER) };                                     \
+           WGI_ADDS_user_##name = WGI_ADDS(WGI_OP_USER), WGI_CALLS_user_##name = 1 };          \
     WGI_FUNCTION double wgi_op_user_##name##_v(double a, double b, double c, double d) {       \
         (void)a, (void)b, (void)c, (void)d;                                                    \
         return value_;                                                                         \

@@ -135,7 +135,8 @@ WG_API wg_mat wg_symmetric_power(wg_tape *t, wg_mat a, double p);
 
 /* A function of the user's own, its slope and, or NULL, the slope of that, for second derivatives.
  * Slopes are also taken between eigenvalues that are near to each other. `data` goes to all, and
- * lives as long as the recording. */
+ * lives as long as the recording, and as functions that are made of it, which call from each thread that
+ * evaluates them, and can be in no file and no text. */
 typedef struct wg_symmetric_function {
     double (*f)(double x, const void *data);
     double (*slope)(double x, const void *data);

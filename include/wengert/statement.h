@@ -316,8 +316,12 @@ static const struct wgi_variable wgi_variable __attribute__((unused)) = {};
                 "wg_cube(x)",                                                                  \
                 x, n)
 
-/* The operations; scalar.h and operation.h give them their names and constants. */
-#define WGI_OP1(name, x_)                                                                      \
+/* The operations; scalar.h and operation.h give them their names and constants. `slope` takes a partial,
+ * which, where it calls functions (WGI_CALLING), is left out by an operand that is made of constants. */
+#define WGI_AS_IT_IS(o, k, text) text
+#define WGI_IF_ACTIVE(o, k, text)                                                              \
+    (WGI_PLACES(WGI_EXPR(o, k).at)(&WGI_EXPR(o, k).at) != 0 ? text : 0)
+#define WGI_OPERATION1(slope, name, x_)                                                        \
     __extension__({                                                                            \
         const __auto_type wgi_x = (x_);                                                        \
         WGI_NOT_A_POINTER(WGI_IS_OPERAND(wgi_x));                                              \
@@ -326,13 +330,14 @@ static const struct wgi_variable wgi_variable __attribute__((unused)) = {};
         const double wgi_a = WGI_VALUE(wgi_x, wgi_j);                                          \
         WGI_EXPRESSION(wgi_n, wgi_op_##name##_v(wgi_a),                                        \
                        WGI_WORDS(wgi_x0, wgi_x1) | WGI_BEHIND(wgi_i, WGI_CODE_##name));        \
-        WGI_TAKE(wgi_x, wgi_j, wgi_a, wgi_i, wgi_op_##name##_da(wgi_a, wgi_v), 0, 0);          \
+        WGI_TAKE(wgi_x, wgi_j, wgi_a, wgi_i,                                                   \
+                 slope(wgi_x, wgi_j, wgi_op_##name##_da(wgi_a, wgi_v)), 0, 0);                 \
         WGI_MORE(wgi_n, WGI_MORE_OF(wgi_e.more, wgi_x, wgi_j, wgi_i, 0),                       \
                  wgi_put_code(wgi_e.more, WGI_BITS(wgi_i), WGI_CODE_##name, 0));               \
         wgi_e;                                                                                 \
     })
 
-#define WGI_OP2(name, x_, y_)                                                                  \
+#define WGI_OPERATION2(slope, name, x_, y_)                                                    \
     __extension__({                                                                            \
         const __auto_type wgi_x = (x_);                                                        \
         const __auto_type wgi_y = (y_);                                                        \
@@ -347,8 +352,10 @@ static const struct wgi_variable wgi_variable __attribute__((unused)) = {};
                        WGI_WORDS(wgi_x0, wgi_x1) |                                             \
                            WGI_BEHIND(wgi_i, WGI_WORDS(wgi_y0, wgi_y1)) |                      \
                            WGI_BEHIND(wgi_2, WGI_CODE_##name));                                \
-        WGI_TAKE(wgi_x, wgi_j, wgi_a, wgi_i, wgi_op_##name##_da(wgi_a, wgi_b, wgi_v), 0, 0);   \
-        WGI_TAKE(wgi_y, wgi_k, wgi_b, wgi_h, wgi_op_##name##_db(wgi_a, wgi_b, wgi_v), wgi_p2,  \
+        WGI_TAKE(wgi_x, wgi_j, wgi_a, wgi_i,                                                   \
+                 slope(wgi_x, wgi_j, wgi_op_##name##_da(wgi_a, wgi_b, wgi_v)), 0, 0);          \
+        WGI_TAKE(wgi_y, wgi_k, wgi_b, wgi_h,                                                   \
+                 slope(wgi_y, wgi_k, wgi_op_##name##_db(wgi_a, wgi_b, wgi_v)), wgi_p2,         \
                  wgi_l2);                                                                      \
         WGI_MORE(wgi_n, WGI_MORE_OF(wgi_e.more, wgi_x, wgi_j, wgi_i, 0),                       \
                  WGI_MORE_OF(wgi_e.more, wgi_y, wgi_k, wgi_h, wgi_i),                          \
@@ -356,7 +363,7 @@ static const struct wgi_variable wgi_variable __attribute__((unused)) = {};
         wgi_e;                                                                                 \
     })
 
-#define WGI_OP3(name, x_, y_, z_)                                                              \
+#define WGI_OPERATION3(slope, name, x_, y_, z_)                                                \
     __extension__({                                                                            \
         const __auto_type wgi_x = (x_);                                                        \
         const __auto_type wgi_y = (y_);                                                        \
@@ -381,12 +388,14 @@ static const struct wgi_variable wgi_variable __attribute__((unused)) = {};
                            WGI_BEHIND(wgi_i, WGI_WORDS(wgi_y0, wgi_y1)) |                      \
                            WGI_BEHIND(wgi_2, WGI_WORDS(wgi_z0, wgi_z1)) |                      \
                            WGI_BEHIND(wgi_3, WGI_CODE_##name));                                \
-        WGI_TAKE(wgi_x, wgi_j, wgi_a, wgi_i, wgi_op_##name##_da(wgi_a, wgi_b, wgi_c, wgi_v),   \
-                 0, 0);                                                                        \
-        WGI_TAKE(wgi_y, wgi_k, wgi_b, wgi_h, wgi_op_##name##_db(wgi_a, wgi_b, wgi_c, wgi_v),   \
-                 wgi_p2, wgi_l2);                                                              \
-        WGI_TAKE(wgi_z, wgi_l, wgi_c, wgi_g, wgi_op_##name##_dc(wgi_a, wgi_b, wgi_c, wgi_v),   \
-                 wgi_p3, wgi_l3);                                                              \
+        WGI_TAKE(wgi_x, wgi_j, wgi_a, wgi_i,                                                   \
+                 slope(wgi_x, wgi_j, wgi_op_##name##_da(wgi_a, wgi_b, wgi_c, wgi_v)), 0, 0);   \
+        WGI_TAKE(wgi_y, wgi_k, wgi_b, wgi_h,                                                   \
+                 slope(wgi_y, wgi_k, wgi_op_##name##_db(wgi_a, wgi_b, wgi_c, wgi_v)), wgi_p2,  \
+                 wgi_l2);                                                                      \
+        WGI_TAKE(wgi_z, wgi_l, wgi_c, wgi_g,                                                   \
+                 slope(wgi_z, wgi_l, wgi_op_##name##_dc(wgi_a, wgi_b, wgi_c, wgi_v)), wgi_p3,  \
+                 wgi_l3);                                                                      \
         WGI_MORE(wgi_n, WGI_MORE_OF(wgi_e.more, wgi_x, wgi_j, wgi_i, 0),                       \
                  WGI_MORE_OF(wgi_e.more, wgi_y, wgi_k, wgi_h, wgi_i),                          \
                  WGI_MORE_OF(wgi_e.more, wgi_z, wgi_l, wgi_g, wgi_2),                          \
@@ -394,7 +403,7 @@ static const struct wgi_variable wgi_variable __attribute__((unused)) = {};
         wgi_e;                                                                                 \
     })
 
-#define WGI_OP4(name, x_, y_, z_, w_)                                                          \
+#define WGI_OPERATION4(slope, name, x_, y_, z_, w_)                                            \
     __extension__({                                                                            \
         const __auto_type wgi_x = (x_);                                                        \
         const __auto_type wgi_y = (y_);                                                        \
@@ -426,13 +435,17 @@ static const struct wgi_variable wgi_variable __attribute__((unused)) = {};
                            WGI_BEHIND(wgi_3, WGI_WORDS(wgi_w0, wgi_w1)) |                      \
                            WGI_BEHIND(wgi_4, WGI_CODE_##name));                                \
         WGI_TAKE(wgi_x, wgi_j, wgi_a, wgi_i,                                                   \
-                 wgi_op_##name##_da(wgi_a, wgi_b, wgi_c, wgi_d, wgi_v), 0, 0);                 \
+                 slope(wgi_x, wgi_j, wgi_op_##name##_da(wgi_a, wgi_b, wgi_c, wgi_d, wgi_v)),   \
+                 0, 0);                                                                        \
         WGI_TAKE(wgi_y, wgi_k, wgi_b, wgi_h,                                                   \
-                 wgi_op_##name##_db(wgi_a, wgi_b, wgi_c, wgi_d, wgi_v), wgi_p2, wgi_l2);       \
+                 slope(wgi_y, wgi_k, wgi_op_##name##_db(wgi_a, wgi_b, wgi_c, wgi_d, wgi_v)),   \
+                 wgi_p2, wgi_l2);                                                              \
         WGI_TAKE(wgi_z, wgi_l, wgi_c, wgi_g,                                                   \
-                 wgi_op_##name##_dc(wgi_a, wgi_b, wgi_c, wgi_d, wgi_v), wgi_p3, wgi_l3);       \
+                 slope(wgi_z, wgi_l, wgi_op_##name##_dc(wgi_a, wgi_b, wgi_c, wgi_d, wgi_v)),   \
+                 wgi_p3, wgi_l3);                                                              \
         WGI_TAKE(wgi_w, wgi_m, wgi_d, wgi_f,                                                   \
-                 wgi_op_##name##_dd(wgi_a, wgi_b, wgi_c, wgi_d, wgi_v), wgi_p4, wgi_l4);       \
+                 slope(wgi_w, wgi_m, wgi_op_##name##_dd(wgi_a, wgi_b, wgi_c, wgi_d, wgi_v)),   \
+                 wgi_p4, wgi_l4);                                                              \
         WGI_MORE(wgi_n, WGI_MORE_OF(wgi_e.more, wgi_x, wgi_j, wgi_i, 0),                       \
                  WGI_MORE_OF(wgi_e.more, wgi_y, wgi_k, wgi_h, wgi_i),                          \
                  WGI_MORE_OF(wgi_e.more, wgi_z, wgi_l, wgi_g, wgi_2),                          \
@@ -440,6 +453,15 @@ static const struct wgi_variable wgi_variable __attribute__((unused)) = {};
                  wgi_put_code(wgi_e.more, WGI_BITS(wgi_4), WGI_CODE_##name, 0));               \
         wgi_e;                                                                                 \
     })
+
+#define WGI_OP1(name, x) WGI_OPERATION1(WGI_AS_IT_IS, name, x)
+#define WGI_OP2(name, x, y) WGI_OPERATION2(WGI_AS_IT_IS, name, x, y)
+#define WGI_OP3(name, x, y, z) WGI_OPERATION3(WGI_AS_IT_IS, name, x, y, z)
+#define WGI_OP4(name, x, y, z, w) WGI_OPERATION4(WGI_AS_IT_IS, name, x, y, z, w)
+#define WGI_CALLING1(name, x) WGI_OPERATION1(WGI_IF_ACTIVE, name, x)
+#define WGI_CALLING2(name, x, y) WGI_OPERATION2(WGI_IF_ACTIVE, name, x, y)
+#define WGI_CALLING3(name, x, y, z) WGI_OPERATION3(WGI_IF_ACTIVE, name, x, y, z)
+#define WGI_CALLING4(name, x, y, z, w) WGI_OPERATION4(WGI_IF_ACTIVE, name, x, y, z, w)
 
 #define WGI_HEAD(m) WGI_CODE_HEAD(__LINE__, 0, WGI_BITS(m), WGI_OPERANDS(m), WGI_NUMBERS(m))
 #define WGI_SITE(o, m)                                                                         \
@@ -505,30 +527,33 @@ static const struct wgi_variable wgi_variable __attribute__((unused)) = {};
         WGI_FITS(wgi_i);                                                                       \
         const double wgi_a = WGI_VALUE(wgi_x, wgi_j);                                          \
         const uint64_t wgi_h = WGI_HEAD(wgi_i);                                                \
-        int wgi_f = WGI_READY(WGI_EXPR(wgi_x, wgi_j).at)(                                      \
-            wgi_t, wgi_t->limit, &WGI_EXPR(wgi_x, wgi_j).at, WGI_PRODUCTS(wgi_i));             \
-        int wgi_g = 0;                                                                         \
-        if (!WGI_NEARLY_ALWAYS(wgi_f)) {                                                       \
-            wgi_g = WGI_NONE(WGI_EXPR(wgi_x, wgi_j).at)(wgi_t, &WGI_EXPR(wgi_x, wgi_j).at);    \
-            double *const wgi_w =                                                              \
-                wgi_g || WGI_IS_LONG(wgi_i)                                                    \
-                    ? NULL                                                                     \
-                    : WGI_KEPT(WGI_EXPR(wgi_x, wgi_j).at)(                                     \
-                          wgi_t, wgi_a, &WGI_EXPR(wgi_x, wgi_j).at, WGI_PRODUCTS(wgi_i),       \
-                          wgi_h, WGI_WORDS(wgi_x0, wgi_x1));                                   \
-            if (wgi_w != NULL) {                                                               \
-                WGI_TAKE_NUMBERS(wgi_x, wgi_j, wgi_i, wgi_w);                                  \
-                wgi_f = 1;                                                                     \
-            }                                                                                  \
-        }                                                                                      \
         wg_real wgi_r;                                                                         \
-        if (WGI_NEARLY_ALWAYS(wgi_f))                                                          \
-            wgi_r = WGI_APPEND(WGI_EXPR(wgi_x, wgi_j).at)(wgi_t, wgi_a,                        \
-                                                          &WGI_EXPR(wgi_x, wgi_j).at);         \
-        else if (wgi_g) wgi_r = wg_constant(wgi_a);                                            \
+        if (WGI_OPERANDS(wgi_i) < WGI_MAX_OPERANDS &&                                          \
+            WGI_EVENLY(                                                                        \
+                WGI_NONE(WGI_EXPR(wgi_x, wgi_j).at)(wgi_t, &WGI_EXPR(wgi_x, wgi_j).at)))       \
+            wgi_r = wg_constant(wgi_a);                                                        \
         else {                                                                                 \
-            static const wgi_site wgi_l = WGI_SITE(wgi_x, wgi_i);                              \
-            wgi_r = WGI_LEFT(wgi_x, wgi_j, wgi_i);                                             \
+            int wgi_f = WGI_READY(WGI_EXPR(wgi_x, wgi_j).at)(                                  \
+                wgi_t, wgi_t->limit, &WGI_EXPR(wgi_x, wgi_j).at, WGI_PRODUCTS(wgi_i));         \
+            if (!WGI_NEARLY_ALWAYS(wgi_f)) {                                                   \
+                double *const wgi_w =                                                          \
+                    WGI_IS_LONG(wgi_i)                                                         \
+                        ? NULL                                                                 \
+                        : WGI_KEPT(WGI_EXPR(wgi_x, wgi_j).at)(                                 \
+                              wgi_t, wgi_a, &WGI_EXPR(wgi_x, wgi_j).at, WGI_PRODUCTS(wgi_i),   \
+                              wgi_h, WGI_WORDS(wgi_x0, wgi_x1));                               \
+                if (wgi_w != NULL) {                                                           \
+                    WGI_TAKE_NUMBERS(wgi_x, wgi_j, wgi_i, wgi_w);                              \
+                    wgi_f = 1;                                                                 \
+                }                                                                              \
+            }                                                                                  \
+            if (WGI_NEARLY_ALWAYS(wgi_f))                                                      \
+                wgi_r = WGI_APPEND(WGI_EXPR(wgi_x, wgi_j).at)(wgi_t, wgi_a,                    \
+                                                              &WGI_EXPR(wgi_x, wgi_j).at);     \
+            else {                                                                             \
+                static const wgi_site wgi_l = WGI_SITE(wgi_x, wgi_i);                          \
+                wgi_r = WGI_LEFT(wgi_x, wgi_j, wgi_i);                                         \
+            }                                                                                  \
         }                                                                                      \
         wgi_r;                                                                                 \
     })

@@ -35,6 +35,19 @@
 #define WGI_MEMBER inline
 #endif
 
+/* Functions that constant expressions may call, where no variable takes part; from C++14 on also such as assign. */
+#define WGI_CONSTANT constexpr WGI_MEMBER
+#if __cplusplus >= 201402L
+#define WGI_CONSTANT14 constexpr WGI_MEMBER
+#else
+#define WGI_CONSTANT14 WGI_MEMBER
+#endif
+#if (defined(__clang__) ? __clang_major__ : __GNUC__) >= 9
+#define WGI_IS_CONSTANT() __builtin_is_constant_evaluated()
+#else
+#define WGI_IS_CONSTANT() false
+#endif
+
 /* -DWG_SMALL_CODE and -Os: what appends a statement is not in line. */
 #if defined(WG_SMALL_CODE) || defined(__OPTIMIZE_SIZE__)
 #define WGI_SMALL_CODE true
@@ -100,10 +113,9 @@ template <class... More> constexpr int place_of(int m, int first, More... more) 
 }
 /* Of an arithmetic type, or of an enumeration that converts as one. */
 template <class X>
-struct is_number
-    : std::integral_constant<bool, std::is_arithmetic<X>::value ||
-                                       (std::is_enum<X>::value &&
-                                        std::is_convertible<X, double>::value)> {};
+struct is_number : std::integral_constant<bool, std::is_arithmetic<X>::value ||
+                                                    (std::is_enum<X>::value &&
+                                                     std::is_convertible<X, double>::value)> {};
 
 template <bool...> struct bools;
 template <bool... B> using all_of = std::is_same<bools<true, B...>, bools<B..., true>>;
@@ -121,6 +133,10 @@ struct lone {
 };
 template <int L> struct numbers { double n[L]; };
 template <> struct numbers<0> {};
+/* The value of a constant expression. */
+struct constant {
+    double value;
+};
 
 /* The operands of s, their partials times d, are those of r from position At on. */
 template <int At, int N, int M, int... K>
@@ -171,10 +187,14 @@ template <int N, int L, int B> struct expression {
     WGI_MEMBER expression(Number x) {
         stand_for(static_cast<double>(x), 0);
     }
+    /* In a constant expression; as stand_for. */
+    explicit constexpr expression(detail::constant x)
+        : value(x.value), at{{1}, {x.value}, {0}}, lit(), code(0), bits(2), products(false),
+          absent(((1u << N) - 2) | ((1u << L) - 1) << 8) {}
     /* As of wg::active. */
     template <class Whole,
               typename std::enable_if<std::is_integral<Whole>::value, int>::type = 0>
-    WGI_MEMBER WGI_TO_WHOLE operator Whole() const;
+    WGI_CONSTANT WGI_TO_WHOLE operator Whole() const;
 
   private:
     /* Padding is a constant whose partial is 0: tapes that keep no code need not know. */
@@ -202,11 +222,10 @@ template <class X, class = void> struct operand {
     static unsigned absent(const X &) { return 0; }
 };
 
-template <class X>
-struct operand<X, typename std::enable_if<is_number<X>::value>::type> {
+template <class X> struct operand<X, typename std::enable_if<is_number<X>::value>::type> {
     static constexpr bool is = true, active = false, own = false, compound = false;
     static constexpr int count = 0, literals = 1, most = 2;
-    WGI_MEMBER static double value(X x) { return static_cast<double>(x); }
+    WGI_CONSTANT static double value(X x) { return static_cast<double>(x); }
     WGI_MEMBER static list<0> at(X) { return list<0>(); }
     WGI_MEMBER static numbers<1> lit(X x) {
         numbers<1> r;
@@ -222,7 +241,7 @@ struct operand<X, typename std::enable_if<is_number<X>::value>::type> {
 template <class X> struct variable_operand {
     static constexpr bool is = true, active = true, compound = false;
     static constexpr int count = 1, literals = 0, most = 2;
-    WGI_MEMBER static double value(const wg_real &x) { return x.value; }
+    WGI_CONSTANT static double value(const wg_real &x) { return x.value; }
     WGI_MEMBER static lone at(const wg_real &x) {
         lone r;
         r.x = x.value;
@@ -245,7 +264,7 @@ template <int N, int L, int B> struct operand<expression<N, L, B>> {
     using type = expression<N, L, B>;
     static constexpr bool is = true, active = true, own = true, compound = true;
     static constexpr int count = N, literals = L, most = B;
-    WGI_MEMBER static double value(const type &x) { return x.value; }
+    WGI_CONSTANT static double value(const type &x) { return x.value; }
     WGI_MEMBER static list<N> at(const type &x) { return x.at; }
     WGI_MEMBER static numbers<L> lit(const type &x) { return x.lit; }
     WGI_MEMBER static wgi_bits code(const type &x) { return x.code; }
@@ -257,9 +276,8 @@ template <class... X> using all_are_operands = all_of<operand<X>::is...>;
 template <class... X> using one_is_own = any_of<operand<X>::own...>;
 /* What is no operand may be of another library, whose operators take a wg::active. */
 template <std::size_t None, class... X>
-using if_own = typename std::enable_if<None == 0 && one_is_own<X...>::value &&
-                                           all_are_operands<X...>::value,
-                                       int>::type;
+using if_own = typename std::enable_if<
+    None == 0 && one_is_own<X...>::value && all_are_operands<X...>::value, int>::type;
 
 #define WGI_ARE_OPERANDS(...)                                                                  \
     static_assert(wg::detail::all_are_operands<__VA_ARGS__>::value,                            \
@@ -274,15 +292,13 @@ template <class Unused> struct thread {
     static __thread wg_tape *tape;
     static const wg_tape outside, numbers;
 };
-template <class Unused> const wg_tape thread<Unused>::outside = {nullptr, nullptr, 0, 1};
-template <class Unused> const wg_tape thread<Unused>::numbers = {nullptr, nullptr, 0, 1};
+template <class Unused> const wg_tape thread<Unused>::outside = {};
+template <class Unused> const wg_tape thread<Unused>::numbers = {};
 template <class Unused>
 __thread wg_tape *thread<Unused>::tape = const_cast<wg_tape *>(&thread<Unused>::outside);
 WGI_FUNCTION wg_tape *tape_here() { return thread<void>::tape; }
 WGI_FUNCTION bool is_outside() { return tape_here() == &thread<void>::outside; }
-WGI_FUNCTION bool has_tape() {
-    return !is_outside() && tape_here() != &thread<void>::numbers;
-}
+WGI_FUNCTION bool has_tape() { return !is_outside() && tape_here() != &thread<void>::numbers; }
 
 /* What has been computed of these operands where there is no tape: a number, or outside of every scope, of
  * variables, one with a handle that no tape takes, so that no derivative is lost in silence. */
@@ -307,6 +323,10 @@ WGI_FUNCTION wg_real untaped(double value, uint64_t operands) {
         const wgi_s##n l = c_list(s, indices<n>());                                            \
         return wgi_append_##n(t, value, &l);                                                   \
     }                                                                                          \
+    WGI_FUNCTION wg_real append_some(wg_tape *t, double value, const list<n> &s) {             \
+        const wgi_s##n l = c_list(s, indices<n>());                                            \
+        return wgi_append_some_##n(t, value, &l);                                              \
+    }                                                                                          \
     WGI_FUNCTION wg_real leave(wg_tape *t, double value, const list<n> &s,                     \
                                const double *number, const wgi_site *site) {                   \
         const wgi_s##n l = c_list(s, indices<n>());                                            \
@@ -328,6 +348,9 @@ WGI_FUNCTION bool ready(const wg_tape *, const list<0> &, bool) { return false; 
 WGI_FUNCTION wg_real append(wg_tape *, double value, const list<0> &) {
     return wg_constant(value);
 }
+WGI_FUNCTION wg_real append_some(wg_tape *, double value, const list<0> &) {
+    return wg_constant(value);
+}
 WGI_FUNCTION wg_real leave(wg_tape *t, double value, const list<0> &, const double *number,
                            const wgi_site *site) {
     const wgi_s0 none{};
@@ -346,12 +369,19 @@ WGI_FUNCTION void store_numbers(double *w, const numbers<L> &s, sequence<K...>) 
     WGI_FOR_EACH(w[K] = s.n[K]);
 }
 
-template <int N, int... K> WGI_FUNCTION uint64_t either(const list<N> &s, sequence<K...>) {
-    uint64_t all = 0;
-    (void)s;
-    WGI_FOR_EACH(all |= s.h[K]);
-    return all;
+/* Handles in one word, which is 0 where all are those of numbers. */
+WGI_FUNCTION uint64_t either() { return 0; }
+template <class... More> WGI_FUNCTION uint64_t either(uint64_t h, More... more) {
+    return h | either(more...);
 }
+template <int N, int... K> WGI_FUNCTION uint64_t places(const list<N> &s, sequence<K...>) {
+    (void)s;
+    return either(s.h[K]...);
+}
+template <int N> WGI_FUNCTION uint64_t places(const list<N> &s) {
+    return places(s, indices<N>());
+}
+WGI_FUNCTION uint64_t places(const lone &s) { return s.h; }
 
 /* The first n of 8 operands. */
 template <int N> struct shortened {
@@ -412,18 +442,22 @@ WGI_FUNCTION wg_real let(wg_tape *t, const expression<N, L, B> &e, bool here, co
                   "wengert: more than 8 numbers in one statement: split it with wg_let");
     static_assert(B <= WGI_MAX_CODE,
                   "wengert: too many operations in one statement: split it with wg_let");
+    /* all of them constants; of tapes in other modes the slow path knows what that means */
+    if (WGI_EVENLY((places(e.at) | t->watches) == 0)) return wg_constant(e.value);
     if (!Small && WGI_NEARLY_ALWAYS(ready(t, e.at, e.products)))
         return append(t, e.value, e.at);
-    /* all of them constants; of tapes in other modes the slow path knows what that means */
-    if (either(e.at, indices<N>()) == 0 && t->numbers != 0) return wg_constant(e.value);
-    if (here && !has_tape()) return untaped(e.value, either(e.at, indices<N>()));
+    if (!Small && t->limit != nullptr) {
+        const wg_real x = append_some(t, e.value, e.at);
+        if (WGI_LIKELY(x.at.slot != WGI_OUTSIDE)) return x;
+    }
+    if (here && !has_tape()) return untaped(e.value, places(e.at));
     const wgi_site site = {e.code, WGI_CODE_HEAD(line, 0, e.bits, N, L), file};
     double number[WGI_MAX_NUMBERS];
     store_numbers(number, e.lit, indices<L>());
     wg_tape *const shown = here || t != &wgi_no_tape ? t : nullptr;
     if (WGI_UNLIKELY(e.absent != 0))
-        return leave_present(shown, e.value, L, e.at, L != 0 ? number : nullptr, e.absent, &site,
-                             indices<N>());
+        return leave_present(shown, e.value, L, e.at, L != 0 ? number : nullptr, e.absent,
+                             &site, indices<N>());
     return leave(shown, e.value, e.at, L != 0 ? number : nullptr, &site);
 }
 
@@ -438,7 +472,7 @@ WGI_FUNCTION wg_real let_here(const expression<N, L, B> &e, const char *file, in
 template <int N, int L, int B>
 WGI_FUNCTION wg_real let_part(const expression<N, L, B> &e, const char *file, int line) {
     wg_real x = let_here(e, file, line);
-    if (!has_tape() && either(e.at, indices<N>()) != 0) x.at.slot = WGI_OUTSIDE;
+    if (!has_tape() && places(e.at) != 0) x.at.slot = WGI_OUTSIDE;
     return x;
 }
 
@@ -463,12 +497,12 @@ template <class F, class... X> struct whole {
     static constexpr int count = sum_of(operand<X>::count...);
     static constexpr int literals = sum_of(operand<X>::literals...) + own;
     static constexpr int most = sum_of(operand<X>::most...) + width;
-    static constexpr bool fits = count <= WGI_MAX_OPERANDS && literals <= WGI_MAX_NUMBERS &&
-                                 most <= WGI_MAX_CODE;
+    static constexpr bool fits =
+        count <= WGI_MAX_OPERANDS && literals <= WGI_MAX_NUMBERS && most <= WGI_MAX_CODE;
     template <class Y> static constexpr int length() {
-        return operand<Y>::compound ? (operand<Y>::count + operand<Y>::literals) * 256 +
-                                          operand<Y>::most
-                                    : 0;
+        return operand<Y>::compound
+                   ? (operand<Y>::count + operand<Y>::literals) * 256 + operand<Y>::most
+                   : 0;
     }
     static constexpr int longest = place_of(largest_of(length<X>()...), length<X>()...);
 };
@@ -506,14 +540,25 @@ template <class F, int L> WGI_FUNCTION void name_user(numbers<L> &, std::false_t
 
 WGI_FUNCTION wgi_bits behind(int bits, wgi_bits code) { return code << (bits & 127); }
 
-/* Of operands that fit. */
+/* Is the partial by an operand worth its calls? Not by one that is a number. */
+template <class F, class X> WGI_FUNCTION bool wanted(const X &x) {
+    return operand<X>::count != 0 && (!F::calls || places(operand<X>::at(x)) != 0);
+}
+
+/* Of operands that fit. Where all are numbers the value is computed by itself: elsewhere one call may give
+ * both the value and the partial, as of sin. */
 template <class F, int... K, class... X>
 WGI_FUNCTION typename result<F, X...>::type combine(sequence<K...>, const X &...x) {
     using R = result<F, X...>;
     const double a[] = {operand<X>::value(x)...};
-    const double v = F::v(a);
-    const double d[] = {
-        (operand<X>::count != 0 ? F::d(std::integral_constant<int, K>(), a, v) : 0)...};
+    double v, d[sizeof...(X)];
+    if (F::calls && either(places(operand<X>::at(x))...) == 0) {
+        v = F::v(a);
+        WGI_FOR_EACH(d[K] = 0);
+    } else {
+        v = F::v(a);
+        WGI_FOR_EACH(d[K] = wanted<F, X>(x) ? F::d(std::integral_constant<int, K>(), a, v) : 0);
+    }
     typename R::type r;
     r.value = v, r.products = R::products;
     r.code = 0, r.bits = 0, r.absent = 0;
@@ -522,11 +567,9 @@ WGI_FUNCTION typename result<F, X...>::type combine(sequence<K...>, const X &...
     WGI_FOR_EACH(put_numbers<R::template number_at<K>()>(r.lit, operand<X>::lit(x),
                                                          indices<operand<X>::literals>()));
     name_user<F>(r.lit, std::integral_constant<bool, F::op == WGI_OP_USER>());
-    WGI_FOR_EACH(r.code |= behind(r.bits, operand<X>::code(x)),
-                 r.bits += operand<X>::bits(x));
+    WGI_FOR_EACH(r.code |= behind(r.bits, operand<X>::code(x)), r.bits += operand<X>::bits(x));
     WGI_FOR_EACH(r.absent |= (operand<X>::absent(x) & 255) << R::template operand_at<K>() |
-                             (operand<X>::absent(x) >> 8)
-                                 << (8 + R::template number_at<K>()));
+                             (operand<X>::absent(x) >> 8) << (8 + R::template number_at<K>()));
     r.code |= behind(r.bits, R::code);
     r.bits += R::all::width;
     return r;
@@ -536,8 +579,7 @@ WGI_FUNCTION typename result<F, X...>::type combine(sequence<K...>, const X &...
 template <class F, class K, class... X> struct operation;
 template <class F, int... K, class... X> struct operation<F, sequence<K...>, X...> {
     using cut = cutting<whole<F, X...>::fits, F, sequence<K...>, X...>;
-    using type =
-        typename result<F, typename taken<cut::template cut<K>(), X>::type...>::type;
+    using type = typename result<F, typename taken<cut::template cut<K>(), X>::type...>::type;
     WGI_MEMBER static type of(const X &...x) {
         return combine<F>(sequence<K...>(), taken<cut::template cut<K>(), X>::of(x)...);
     }
@@ -556,9 +598,9 @@ WGI_FUNCTION typename result<F, X...>::type apply(const X &...x) {
 } // namespace detail
 
 template <int N, int L, int B>
-template <int M, int K, int C,
-          typename std::enable_if<(detail::rank_of(M, K, C) < detail::rank_of(N, L, B)),
-                                  int>::type>
+template <
+    int M, int K, int C,
+    typename std::enable_if<(detail::rank_of(M, K, C) < detail::rank_of(N, L, B)), int>::type>
 expression<N, L, B>::expression(const expression<M, K, C> &e) {
     const wg_real x = detail::let_part(e, __builtin_FILE(), __builtin_LINE());
     stand_for(x.value, wgi_word(x.at));
@@ -588,6 +630,7 @@ WGI_FUNCTION wg_real wg_let(wg_tape *t, const X &x, const char *file = __builtin
 
 #define WGI_ROW(name, ...)                                                                     \
     static constexpr int op = WGI_OP_##name;                                                   \
+    static constexpr bool calls = WGI_CALLS_##name;                                            \
     WGI_MEMBER static double v(const double *a) {                                              \
         (void)a;                                                                               \
         return wgi_op_##name##_v(__VA_ARGS__);                                                 \
@@ -601,7 +644,7 @@ WGI_FUNCTION wg_real wg_let(wg_tape *t, const X &x, const char *file = __builtin
 /* wg_NAME of operands, and wg::NAME where one of them is a wg::active or an expression. A function
  * of that name in a program is preferred to wg::NAME: its parameters are no pack. In parentheses:
  * a macro of that name is left alone. */
-#define WGI_TEMPLATE1(space, name)                                                                   \
+#define WGI_TEMPLATE1(space, name)                                                             \
     struct wgi_row_##name {                                                                    \
         WGI_ROW(name, a[0])                                                                    \
         WGI_ROW_D(0, wgi_op_##name##_da(a[0], v))                                              \
@@ -614,13 +657,13 @@ WGI_FUNCTION wg_real wg_let(wg_tape *t, const X &x, const char *file = __builtin
     namespace wg {                                                                             \
     namespace space {                                                                          \
     template <class X, class... None, detail::if_own<sizeof...(None), X> = 0>                  \
-    WGI_FUNCTION detail::outcome<wgi_row_##name, X> (name)(const X &x, None...) {              \
+    WGI_FUNCTION detail::outcome<wgi_row_##name, X>(name)(const X &x, None...) {               \
         return detail::apply_here<wgi_row_##name>(x);                                          \
     }                                                                                          \
     }                                                                                          \
     }
 
-#define WGI_TEMPLATE2(space, name)                                                                   \
+#define WGI_TEMPLATE2(space, name)                                                             \
     struct wgi_row_##name {                                                                    \
         WGI_ROW(name, a[0], a[1])                                                              \
         WGI_ROW_D(0, wgi_op_##name##_da(a[0], a[1], v))                                        \
@@ -635,14 +678,14 @@ WGI_FUNCTION wg_real wg_let(wg_tape *t, const X &x, const char *file = __builtin
     namespace wg {                                                                             \
     namespace space {                                                                          \
     template <class X, class Y, class... None, detail::if_own<sizeof...(None), X, Y> = 0>      \
-    WGI_FUNCTION detail::outcome<wgi_row_##name, X, Y> (name)(const X &x, const Y &y,          \
-                                                              None...) {                       \
+    WGI_FUNCTION detail::outcome<wgi_row_##name, X, Y>(name)(const X &x, const Y &y,           \
+                                                             None...) {                        \
         return detail::apply_here<wgi_row_##name>(x, y);                                       \
     }                                                                                          \
     }                                                                                          \
     }
 
-#define WGI_TEMPLATE3(space, name)                                                                   \
+#define WGI_TEMPLATE3(space, name)                                                             \
     struct wgi_row_##name {                                                                    \
         WGI_ROW(name, a[0], a[1], a[2])                                                        \
         WGI_ROW_D(0, wgi_op_##name##_da(a[0], a[1], a[2], v))                                  \
@@ -659,14 +702,14 @@ WGI_FUNCTION wg_real wg_let(wg_tape *t, const X &x, const char *file = __builtin
     namespace space {                                                                          \
     template <class X, class Y, class Z, class... None,                                        \
               detail::if_own<sizeof...(None), X, Y, Z> = 0>                                    \
-    WGI_FUNCTION detail::outcome<wgi_row_##name, X, Y, Z> (name)(const X &x, const Y &y,       \
-                                                                 const Z &z, None...) {        \
+    WGI_FUNCTION detail::outcome<wgi_row_##name, X, Y, Z>(name)(const X &x, const Y &y,        \
+                                                                const Z &z, None...) {         \
         return detail::apply_here<wgi_row_##name>(x, y, z);                                    \
     }                                                                                          \
     }                                                                                          \
     }
 
-#define WGI_TEMPLATE4(space, name)                                                                   \
+#define WGI_TEMPLATE4(space, name)                                                             \
     struct wgi_row_##name {                                                                    \
         WGI_ROW(name, a[0], a[1], a[2], a[3])                                                  \
         WGI_ROW_D(0, wgi_op_##name##_da(a[0], a[1], a[2], a[3], v))                            \
@@ -684,8 +727,9 @@ WGI_FUNCTION wg_real wg_let(wg_tape *t, const X &x, const char *file = __builtin
     namespace space {                                                                          \
     template <class X, class Y, class Z, class W, class... None,                               \
               detail::if_own<sizeof...(None), X, Y, Z, W> = 0>                                 \
-    WGI_FUNCTION detail::outcome<wgi_row_##name, X, Y, Z, W> (name)(                           \
-        const X &x, const Y &y, const Z &z, const W &w, None...) {                             \
+    WGI_FUNCTION detail::outcome<wgi_row_##name, X, Y, Z, W>(name)(const X &x, const Y &y,     \
+                                                                   const Z &z, const W &w,     \
+                                                                   None...) {                  \
         return detail::apply_here<wgi_row_##name>(x, y, z, w);                                 \
     }                                                                                          \
     }                                                                                          \
@@ -694,6 +738,7 @@ WGI_FUNCTION wg_real wg_let(wg_tape *t, const X &x, const char *file = __builtin
 /* Operations of a user's own (wengert/operation.h): their descriptor's address is a number. */
 #define WGI_USER_ROW(name, ...)                                                                \
     static constexpr int op = WGI_OP_USER;                                                     \
+    static constexpr bool calls = true;                                                        \
     WGI_MEMBER static double address() {                                                       \
         const uint64_t bits = reinterpret_cast<uintptr_t>(&wgi_user_##name);                   \
         double number;                                                                         \
@@ -739,15 +784,20 @@ WGI_FUNCTION wg_real wg_let(wg_tape *t, const X &x, const char *file = __builtin
 #define WGI_OPERATOR2(sign, name)                                                              \
     namespace wg {                                                                             \
     template <class X, class Y, detail::if_own<0, X, Y> = 0>                                   \
-    WGI_FUNCTION detail::outcome<wgi_row_##name, X, Y> operator sign(const X &x, const Y &y) { \
-        return detail::apply_here<wgi_row_##name>(x, y);                                       \
+    WGI_CONSTANT detail::outcome<wgi_row_##name, X, Y> operator sign(const X &x, const Y &y) { \
+        return WGI_IS_CONSTANT() ? detail::outcome<wgi_row_##name, X, Y>(detail::constant{     \
+                                       detail::operand<X>::value(x)                            \
+                                           sign detail::operand<Y>::value(y)})                 \
+                                 : detail::apply_here<wgi_row_##name>(x, y);                   \
     }                                                                                          \
     }
 #define WGI_OPERATOR1(sign, name)                                                              \
     namespace wg {                                                                             \
     template <class X, detail::if_own<0, X> = 0>                                               \
-    WGI_FUNCTION detail::outcome<wgi_row_##name, X> operator sign(const X &x) {                \
-        return detail::apply_here<wgi_row_##name>(x);                                          \
+    WGI_CONSTANT detail::outcome<wgi_row_##name, X> operator sign(const X &x) {                \
+        return WGI_IS_CONSTANT() ? detail::outcome<wgi_row_##name, X>(                         \
+                                       detail::constant{sign detail::operand<X>::value(x)})    \
+                                 : detail::apply_here<wgi_row_##name>(x);                      \
     }                                                                                          \
     }
 

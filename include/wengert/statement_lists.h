@@ -233,7 +233,6 @@ WGI_LIST wg_real wgi_append_r(wg_tape *t, double value, const wg_handle *s) {
     return (wg_real){value, *s};
 }
 WGI_LIST int wgi_ready_1(const wg_tape *t, const wgi_record *limit, const wgi_s1 *s, int products) {
-    if (!WGI_NEARLY_ALWAYS(s->h[0] != 0)) return 0;
     const uint64_t k = (uint64_t)t->stamp << 32;
     return (t->top < limit) & (((s->h[0] ^ k)) >> 32 == 0) &
         (!products | !(__builtin_isunordered(s->p[0], s->p[0])));
@@ -250,7 +249,6 @@ WGI_LIST wg_real wgi_append_1(wg_tape *t, double value, const wgi_s1 *s) {
     return wgi_result(t, value, out);
 }
 WGI_LIST int wgi_ready_2(const wg_tape *t, const wgi_record *limit, const wgi_s2 *s, int products) {
-    if (!WGI_NEARLY_ALWAYS(s->h[0] != 0)) return 0;
     const uint64_t k = (uint64_t)t->stamp << 32;
     return (t->top < limit) & (((s->h[0] ^ k) | (s->h[1] ^ k)) >> 32 == 0) &
         (!products | !(__builtin_isunordered(s->p[0], s->p[1])));
@@ -267,7 +265,6 @@ WGI_LIST wg_real wgi_append_2(wg_tape *t, double value, const wgi_s2 *s) {
     return wgi_result(t, value, out);
 }
 WGI_LIST int wgi_ready_3(const wg_tape *t, const wgi_record *limit, const wgi_s3 *s, int products) {
-    if (!WGI_NEARLY_ALWAYS(s->h[0] != 0)) return 0;
     const uint64_t k = (uint64_t)t->stamp << 32;
     return (t->top < limit) & (((s->h[0] ^ k) | (s->h[1] ^ k) | (s->h[0] ^ s->h[2])) >> 32 == 0) &
         (!products | !(__builtin_isunordered(s->p[0], s->p[1]) | __builtin_isunordered(s->p[2], s->p[2])));
@@ -285,7 +282,6 @@ WGI_LIST wg_real wgi_append_3(wg_tape *t, double value, const wgi_s3 *s) {
     return wgi_result(t, value, out);
 }
 WGI_LIST int wgi_ready_4(const wg_tape *t, const wgi_record *limit, const wgi_s4 *s, int products) {
-    if (!WGI_NEARLY_ALWAYS(s->h[0] != 0)) return 0;
     const uint64_t k = (uint64_t)t->stamp << 32;
     return (t->top < limit) & (((s->h[0] ^ k) | (s->h[1] ^ k) | (s->h[0] ^ s->h[2]) | (s->h[1] ^ s->h[3])) >> 32 == 0) &
         (!products | !(__builtin_isunordered(s->p[0], s->p[1]) | __builtin_isunordered(s->p[2], s->p[3])));
@@ -308,7 +304,6 @@ WGI_LIST wg_real wgi_append_4(wg_tape *t, double value, const wgi_s4 *s) {
     return wgi_result(t, value, out);
 }
 WGI_LIST int wgi_ready_5(const wg_tape *t, const wgi_record *limit, const wgi_s5 *s, int products) {
-    if (!WGI_NEARLY_ALWAYS(s->h[0] != 0)) return 0;
     const uint64_t k = (uint64_t)t->stamp << 32;
     return (t->top < limit) & (((s->h[0] ^ k) | (s->h[1] ^ k) | (s->h[0] ^ s->h[2]) | (s->h[1] ^ s->h[3]) | (s->h[0] ^ s->h[4])) >> 32 == 0) &
         (!products | !(__builtin_isunordered(s->p[0], s->p[1]) | __builtin_isunordered(s->p[2], s->p[3]) | __builtin_isunordered(s->p[4], s->p[4])));
@@ -334,7 +329,6 @@ WGI_LIST wg_real wgi_append_5(wg_tape *t, double value, const wgi_s5 *s) {
     return wgi_result(t, value, out);
 }
 WGI_LIST int wgi_ready_6(const wg_tape *t, const wgi_record *limit, const wgi_s6 *s, int products) {
-    if (!WGI_NEARLY_ALWAYS(s->h[0] != 0)) return 0;
     const uint64_t k = (uint64_t)t->stamp << 32;
     return (t->top < limit) & (((s->h[0] ^ k) | (s->h[1] ^ k) | (s->h[0] ^ s->h[2]) | (s->h[1] ^ s->h[3]) | (s->h[0] ^ s->h[4]) | (s->h[1] ^ s->h[5])) >> 32 == 0) &
         (!products | !(__builtin_isunordered(s->p[0], s->p[1]) | __builtin_isunordered(s->p[2], s->p[3]) | __builtin_isunordered(s->p[4], s->p[5])));
@@ -359,7 +353,6 @@ WGI_LIST wg_real wgi_append_6(wg_tape *t, double value, const wgi_s6 *s) {
     return wgi_result(t, value, out);
 }
 WGI_LIST int wgi_ready_7(const wg_tape *t, const wgi_record *limit, const wgi_s7 *s, int products) {
-    if (!WGI_NEARLY_ALWAYS(s->h[0] != 0)) return 0;
     const uint64_t k = (uint64_t)t->stamp << 32;
     return (t->top < limit) & (((s->h[0] ^ k) | (s->h[1] ^ k) | (s->h[0] ^ s->h[2]) | (s->h[1] ^ s->h[3]) | (s->h[0] ^ s->h[4]) | (s->h[1] ^ s->h[5]) | (s->h[0] ^ s->h[6])) >> 32 == 0) &
         (!products | !(__builtin_isunordered(s->p[0], s->p[1]) | __builtin_isunordered(s->p[2], s->p[3]) | __builtin_isunordered(s->p[4], s->p[5]) | __builtin_isunordered(s->p[6], s->p[6])));
@@ -592,29 +585,40 @@ WGI_LIST int wgi_none_0(const wg_tape *t, const void *s) {
     return 0;
 }
 WGI_LIST int wgi_none_1(const wg_tape *t, const wgi_s1 *s) {
-    return (s->h[0]) == 0 && t->numbers != 0;
+    return (s->h[0] | t->watches) == 0;
 }
 WGI_LIST int wgi_none_2(const wg_tape *t, const wgi_s2 *s) {
-    return (s->h[0] | s->h[1]) == 0 && t->numbers != 0;
+    return (s->h[0] | s->h[1] | t->watches) == 0;
 }
 WGI_LIST int wgi_none_3(const wg_tape *t, const wgi_s3 *s) {
-    return (s->h[0] | s->h[1] | s->h[2]) == 0 && t->numbers != 0;
+    return (s->h[0] | s->h[1] | s->h[2] | t->watches) == 0;
 }
 WGI_LIST int wgi_none_4(const wg_tape *t, const wgi_s4 *s) {
-    return (s->h[0] | s->h[1] | s->h[2] | s->h[3]) == 0 && t->numbers != 0;
+    return (s->h[0] | s->h[1] | s->h[2] | s->h[3] | t->watches) == 0;
 }
 WGI_LIST int wgi_none_5(const wg_tape *t, const wgi_s5 *s) {
-    return (s->h[0] | s->h[1] | s->h[2] | s->h[3] | s->h[4]) == 0 && t->numbers != 0;
+    return (s->h[0] | s->h[1] | s->h[2] | s->h[3] | s->h[4] | t->watches) == 0;
 }
 WGI_LIST int wgi_none_6(const wg_tape *t, const wgi_s6 *s) {
-    return (s->h[0] | s->h[1] | s->h[2] | s->h[3] | s->h[4] | s->h[5]) == 0 && t->numbers != 0;
+    return (s->h[0] | s->h[1] | s->h[2] | s->h[3] | s->h[4] | s->h[5] | t->watches) == 0;
 }
 WGI_LIST int wgi_none_7(const wg_tape *t, const wgi_s7 *s) {
-    return (s->h[0] | s->h[1] | s->h[2] | s->h[3] | s->h[4] | s->h[5] | s->h[6]) == 0 && t->numbers != 0;
+    return (s->h[0] | s->h[1] | s->h[2] | s->h[3] | s->h[4] | s->h[5] | s->h[6] | t->watches) == 0;
 }
 WGI_LIST int wgi_none_8(const wg_tape *t, const wgi_s8 *s) {
-    return (s->h[0] | s->h[1] | s->h[2] | s->h[3] | s->h[4] | s->h[5] | s->h[6] | s->h[7]) == 0 && t->numbers != 0;
+    return (s->h[0] | s->h[1] | s->h[2] | s->h[3] | s->h[4] | s->h[5] | s->h[6] | s->h[7] | t->watches) == 0;
 }
+WGI_FUNCTION uint64_t wgi_places_0(const void *s) { (void)s; return 0; }
+WGI_FUNCTION uint64_t wgi_places_r(const wg_handle *s) { return wgi_word(*s); }
+WGI_FUNCTION uint64_t wgi_places_many(const wgi_many *s) { (void)s; return 1; }
+WGI_FUNCTION uint64_t wgi_places_1(const wgi_s1 *s) { return s->h[0]; }
+WGI_FUNCTION uint64_t wgi_places_2(const wgi_s2 *s) { return s->h[0] | s->h[1]; }
+WGI_FUNCTION uint64_t wgi_places_3(const wgi_s3 *s) { return s->h[0] | s->h[1] | s->h[2]; }
+WGI_FUNCTION uint64_t wgi_places_4(const wgi_s4 *s) { return s->h[0] | s->h[1] | s->h[2] | s->h[3]; }
+WGI_FUNCTION uint64_t wgi_places_5(const wgi_s5 *s) { return s->h[0] | s->h[1] | s->h[2] | s->h[3] | s->h[4]; }
+WGI_FUNCTION uint64_t wgi_places_6(const wgi_s6 *s) { return s->h[0] | s->h[1] | s->h[2] | s->h[3] | s->h[4] | s->h[5]; }
+WGI_FUNCTION uint64_t wgi_places_7(const wgi_s7 *s) { return s->h[0] | s->h[1] | s->h[2] | s->h[3] | s->h[4] | s->h[5] | s->h[6]; }
+WGI_FUNCTION uint64_t wgi_places_8(const wgi_s8 *s) { return s->h[0] | s->h[1] | s->h[2] | s->h[3] | s->h[4] | s->h[5] | s->h[6] | s->h[7]; }
 WGI_API wg_real wgi_let_r(wg_tape *t, double value, uint64_t h0,
     const wgi_site *site, const double *number, double p0, double x0);
 WGI_FUNCTION wg_real wgi_leave_r(wg_tape *t, double value, const wg_handle *s, const double *number,
@@ -628,11 +632,19 @@ WGI_FUNCTION wg_real wgi_leave_0(wg_tape *t, double value, const wgi_s0 *s, cons
     (void)s;
     return wgi_let_0(t, value, site, number);
 }
+WGI_API wg_real wgi_some_1(wg_tape *t, double value, uint64_t h0, double p0);
+WGI_FUNCTION wg_real wgi_append_some_1(wg_tape *t, double value, const wgi_s1 *s) {
+    return wgi_some_1(t, value, s->h[0], s->p[0]);
+}
 WGI_API wg_real wgi_let_1(wg_tape *t, double value, uint64_t h0,
     const wgi_site *site, const double *number, double p0, double x0);
 WGI_FUNCTION wg_real wgi_leave_1(wg_tape *t, double value, const wgi_s1 *s, const double *number,
     const wgi_site *site) {
     return wgi_let_1(t, value, s->h[0], site, number, s->p[0], s->x[0]);
+}
+WGI_API wg_real wgi_some_2(wg_tape *t, double value, uint64_t h0, uint64_t h1, double p0, double p1);
+WGI_FUNCTION wg_real wgi_append_some_2(wg_tape *t, double value, const wgi_s2 *s) {
+    return wgi_some_2(t, value, s->h[0], s->h[1], s->p[0], s->p[1]);
 }
 WGI_API wg_real wgi_let_2(wg_tape *t, double value, uint64_t h0, uint64_t h1,
     const wgi_site *site, const double *number, double p0, double p1, double x0, double x1);
@@ -640,11 +652,19 @@ WGI_FUNCTION wg_real wgi_leave_2(wg_tape *t, double value, const wgi_s2 *s, cons
     const wgi_site *site) {
     return wgi_let_2(t, value, s->h[0], s->h[1], site, number, s->p[0], s->p[1], s->x[0], s->x[1]);
 }
+WGI_API wg_real wgi_some_3(wg_tape *t, double value, uint64_t h0, uint64_t h1, uint64_t h2, double p0, double p1, double p2);
+WGI_FUNCTION wg_real wgi_append_some_3(wg_tape *t, double value, const wgi_s3 *s) {
+    return wgi_some_3(t, value, s->h[0], s->h[1], s->h[2], s->p[0], s->p[1], s->p[2]);
+}
 WGI_API wg_real wgi_let_3(wg_tape *t, double value, uint64_t h0, uint64_t h1, uint64_t h2,
     const wgi_site *site, const double *number, double p0, double p1, double p2, double x0, double x1, double x2);
 WGI_FUNCTION wg_real wgi_leave_3(wg_tape *t, double value, const wgi_s3 *s, const double *number,
     const wgi_site *site) {
     return wgi_let_3(t, value, s->h[0], s->h[1], s->h[2], site, number, s->p[0], s->p[1], s->p[2], s->x[0], s->x[1], s->x[2]);
+}
+WGI_API wg_real wgi_some_4(wg_tape *t, double value, uint64_t h0, uint64_t h1, uint64_t h2, uint64_t h3, double p0, double p1, double p2, double p3);
+WGI_FUNCTION wg_real wgi_append_some_4(wg_tape *t, double value, const wgi_s4 *s) {
+    return wgi_some_4(t, value, s->h[0], s->h[1], s->h[2], s->h[3], s->p[0], s->p[1], s->p[2], s->p[3]);
 }
 WGI_API wg_real wgi_let_4(wg_tape *t, double value, uint64_t h0, uint64_t h1, uint64_t h2, uint64_t h3,
     const wgi_site *site, const double *number, double p0, double p1, double p2, double p3, double x0, double x1, double x2, double x3);
@@ -652,11 +672,19 @@ WGI_FUNCTION wg_real wgi_leave_4(wg_tape *t, double value, const wgi_s4 *s, cons
     const wgi_site *site) {
     return wgi_let_4(t, value, s->h[0], s->h[1], s->h[2], s->h[3], site, number, s->p[0], s->p[1], s->p[2], s->p[3], s->x[0], s->x[1], s->x[2], s->x[3]);
 }
+WGI_API wg_real wgi_some_5(wg_tape *t, double value, uint64_t h0, uint64_t h1, uint64_t h2, uint64_t h3, uint64_t h4, double p0, double p1, double p2, double p3, double p4);
+WGI_FUNCTION wg_real wgi_append_some_5(wg_tape *t, double value, const wgi_s5 *s) {
+    return wgi_some_5(t, value, s->h[0], s->h[1], s->h[2], s->h[3], s->h[4], s->p[0], s->p[1], s->p[2], s->p[3], s->p[4]);
+}
 WGI_API wg_real wgi_let_5(wg_tape *t, double value, uint64_t h0, uint64_t h1, uint64_t h2, uint64_t h3, uint64_t h4,
     const wgi_site *site, const double *number, double p0, double p1, double p2, double p3, double p4, double x0, double x1, double x2, double x3, double x4);
 WGI_FUNCTION wg_real wgi_leave_5(wg_tape *t, double value, const wgi_s5 *s, const double *number,
     const wgi_site *site) {
     return wgi_let_5(t, value, s->h[0], s->h[1], s->h[2], s->h[3], s->h[4], site, number, s->p[0], s->p[1], s->p[2], s->p[3], s->p[4], s->x[0], s->x[1], s->x[2], s->x[3], s->x[4]);
+}
+WGI_API wg_real wgi_some_6(wg_tape *t, double value, uint64_t h0, uint64_t h1, uint64_t h2, uint64_t h3, uint64_t h4, uint64_t h5, double p0, double p1, double p2, double p3, double p4, double p5);
+WGI_FUNCTION wg_real wgi_append_some_6(wg_tape *t, double value, const wgi_s6 *s) {
+    return wgi_some_6(t, value, s->h[0], s->h[1], s->h[2], s->h[3], s->h[4], s->h[5], s->p[0], s->p[1], s->p[2], s->p[3], s->p[4], s->p[5]);
 }
 WGI_API wg_real wgi_let_6(wg_tape *t, double value, uint64_t h0, uint64_t h1, uint64_t h2, uint64_t h3, uint64_t h4, uint64_t h5,
     const wgi_site *site, const double *number, double p0, double p1, double p2, double p3, double p4, double p5, double x0, double x1, double x2, double x3, double x4, double x5);
@@ -664,11 +692,19 @@ WGI_FUNCTION wg_real wgi_leave_6(wg_tape *t, double value, const wgi_s6 *s, cons
     const wgi_site *site) {
     return wgi_let_6(t, value, s->h[0], s->h[1], s->h[2], s->h[3], s->h[4], s->h[5], site, number, s->p[0], s->p[1], s->p[2], s->p[3], s->p[4], s->p[5], s->x[0], s->x[1], s->x[2], s->x[3], s->x[4], s->x[5]);
 }
+WGI_API wg_real wgi_some_7(wg_tape *t, double value, uint64_t h0, uint64_t h1, uint64_t h2, uint64_t h3, uint64_t h4, uint64_t h5, uint64_t h6, double p0, double p1, double p2, double p3, double p4, double p5, double p6);
+WGI_FUNCTION wg_real wgi_append_some_7(wg_tape *t, double value, const wgi_s7 *s) {
+    return wgi_some_7(t, value, s->h[0], s->h[1], s->h[2], s->h[3], s->h[4], s->h[5], s->h[6], s->p[0], s->p[1], s->p[2], s->p[3], s->p[4], s->p[5], s->p[6]);
+}
 WGI_API wg_real wgi_let_7(wg_tape *t, double value, uint64_t h0, uint64_t h1, uint64_t h2, uint64_t h3, uint64_t h4, uint64_t h5, uint64_t h6,
     const wgi_site *site, const double *number, double p0, double p1, double p2, double p3, double p4, double p5, double p6, double x0, double x1, double x2, double x3, double x4, double x5, double x6);
 WGI_FUNCTION wg_real wgi_leave_7(wg_tape *t, double value, const wgi_s7 *s, const double *number,
     const wgi_site *site) {
     return wgi_let_7(t, value, s->h[0], s->h[1], s->h[2], s->h[3], s->h[4], s->h[5], s->h[6], site, number, s->p[0], s->p[1], s->p[2], s->p[3], s->p[4], s->p[5], s->p[6], s->x[0], s->x[1], s->x[2], s->x[3], s->x[4], s->x[5], s->x[6]);
+}
+WGI_API wg_real wgi_some_8(wg_tape *t, double value, uint64_t h0, uint64_t h1, uint64_t h2, uint64_t h3, uint64_t h4, uint64_t h5, uint64_t h6, uint64_t h7, double p0, double p1, double p2, double p3, double p4, double p5, double p6, double p7);
+WGI_FUNCTION wg_real wgi_append_some_8(wg_tape *t, double value, const wgi_s8 *s) {
+    return wgi_some_8(t, value, s->h[0], s->h[1], s->h[2], s->h[3], s->h[4], s->h[5], s->h[6], s->h[7], s->p[0], s->p[1], s->p[2], s->p[3], s->p[4], s->p[5], s->p[6], s->p[7]);
 }
 WGI_API wg_real wgi_let_8(wg_tape *t, double value, uint64_t h0, uint64_t h1, uint64_t h2, uint64_t h3, uint64_t h4, uint64_t h5, uint64_t h6, uint64_t h7,
     const wgi_site *site, const double *number, double p0, double p1, double p2, double p3, double p4, double p5, double p6, double p7, double x0, double x1, double x2, double x3, double x4, double x5, double x6, double x7);
@@ -737,6 +773,7 @@ WGI_API wg_real wgi_short_8(wg_tape *t, double value, const wgi_s8 *s, uint64_t 
     wgi_many: wgi_leave_many)
 #define WGI_SHORT(s) _Generic(s, wgi_s1: wgi_short_1, wgi_s2: wgi_short_2, wgi_s3: wgi_short_3, wgi_s4: wgi_short_4, wgi_s5: wgi_short_5, wgi_s6: wgi_short_6, wgi_s7: wgi_short_7, wgi_s8: wgi_short_8, default: wgi_short_r)
 #define WGI_KEPT(s) _Generic(s, wgi_s1: wgi_kept_1, wgi_s2: wgi_kept_2, wgi_s3: wgi_kept_3, wgi_s4: wgi_kept_4, default: wgi_kept_0)
+#define WGI_PLACES(s) _Generic(s, wgi_s1: wgi_places_1, wgi_s2: wgi_places_2, wgi_s3: wgi_places_3, wgi_s4: wgi_places_4, wgi_s5: wgi_places_5, wgi_s6: wgi_places_6, wgi_s7: wgi_places_7, wgi_s8: wgi_places_8, wg_handle: wgi_places_r, wgi_many: wgi_places_many, default: wgi_places_0)
 #define WGI_NONE(s) _Generic(s, wgi_s1: wgi_none_1, wgi_s2: wgi_none_2, wgi_s3: wgi_none_3, wgi_s4: wgi_none_4, wgi_s5: wgi_none_5, wgi_s6: wgi_none_6, wgi_s7: wgi_none_7, wgi_s8: wgi_none_8, default: wgi_none_0)
 
 #endif

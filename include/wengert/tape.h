@@ -26,10 +26,10 @@ struct wg_tape {
     wgi_record *top;    /* the next record */
     wgi_record *limit;  /* the fast path ends where top >= limit */
     uint32_t slots;     /* the next slot */
-    /* is a statement of constants alone a constant, without more ado? Not on a tape in failure, or
-     * one that looks at every statement. It also keeps `stamp` out of the word of `slots`, for
+    /* 0: a statement of constants alone is a constant, without more ado. Not 0 on a tape in failure,
+     * and on one that looks at every statement. It also keeps `stamp` out of the word of `slots`, for
      * store forwarding */
-    uint32_t numbers;
+    uint32_t watches;
     uint32_t stamp;     /* of handles of this tape and generation; never 0 */
     struct wgi_block *last_block;
     char *payload_top, *payload_end; /* room for values of matrices; a multiple of 32 bytes */
@@ -166,8 +166,8 @@ WG_API WG_MUST_CHECK wg_status wg_reverse_lanes(wg_tape *t, size_t k, size_t m,
                                                 const wg_real *y, const double *w);
 
 /* wg_reverse_check - would wg_reverse_lanes begin, or for k = 1 wg_reverse and wg_reverse_seeds? It makes the
- * room for that: after it what may fail is an operation. Adjoints are 0 then.
- * Errors: theirs. */
+ * room for that: after it what may fail is an operation. Adjoints of k lanes are 0 then.
+ * Errors: theirs; after WG_ESEED they are 0, too. */
 WG_API WG_MUST_CHECK wg_status wg_reverse_check(wg_tape *t, size_t k, size_t m,
                                                 const wg_real *y);
 

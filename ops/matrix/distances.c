@@ -58,11 +58,20 @@ static wg_status distances_value(wg_block *b) {
     return WG_OK;
 }
 
-/* The partial of a distance d by an element of the first point, whose difference is `by`. */
-static double partial(int square, double by, double d) {
-    if (square) return 2 * by;
-    if (d > DBL_MAX) return NAN; /* beyond the range of numbers */
-    return d == 0 ? 0 : by / d;
+/* The partial of a distance d by element k of x_i. Of one beyond the range of numbers it is that of points
+ * nearer to each other: NaN by what is infinite, 0 by what is not beside that. */
+static double partial(const wg_block *b, double d, size_t i, size_t j, size_t k) {
+    const wg_block_arg *const x = &b->in[0], *const z = &b->in[1];
+    const double near = !of_squares(b) && d > DBL_MAX ? 0x1p-600 : 1;
+    const double by = x->value[i + k * x->ld] * near - z->value[j + k * z->ld] * near;
+    if (of_squares(b)) return 2 * by;
+    if (near == 1) return d == 0 ? 0 : by / d;
+    double s = 0;
+    for (size_t l = 0; l < x->cols; l++) {
+        const double apart = x->value[i + l * x->ld] * near - z->value[j + l * z->ld] * near;
+        s += apart * apart;
+    }
+    return by / sqrt(s);
 }
 
 /* Adds the adjoints of the points to xb and zb, where they are not NULL. in: X, Z; d, w: D and its
@@ -73,9 +82,8 @@ static void back(const wg_block *b, const double *d, size_t ldd, const double *w
     for (size_t j = 0; j < z->rows; j++)
         for (size_t i = 0; i < x->rows; i++)
             for (size_t k = 0; w[i + j * ldw] != 0 && k < x->cols; k++) {
-                const double apart = x->value[i + k * x->ld] - z->value[j + k * z->ld];
                 const double by =
-                    wgi_times(w[i + j * ldw], partial(of_squares(b), apart, d[i + j * ldd]));
+                    wgi_times(w[i + j * ldw], partial(b, d[i + j * ldd], i, j, k));
                 if (xb != NULL) xb[i + k * ldx] += by;
                 if (zb != NULL) zb[j + k * ldz] -= by;
             }
@@ -93,15 +101,11 @@ static double tangent(const wg_block *b, size_t i, size_t j, size_t k) {
     return (x->bar != NULL ? x->bar[i + k * x->bar_ld] : 0) -
            (z->bar != NULL ? z->bar[j + k * z->bar_ld] : 0);
 }
-static double partial_at(const wg_block *b, double d, size_t i, size_t j, size_t k) {
-    const wg_block_arg *const x = &b->in[0], *const z = &b->in[1];
-    return partial(of_squares(b), x->value[i + k * x->ld] - z->value[j + k * z->ld], d);
-}
 /* The tangent of the distance d. */
 static double along(const wg_block *b, double d, size_t i, size_t j) {
     double s = 0;
     for (size_t k = 0; k < b->in[0].cols; k++)
-        s += wgi_times(partial_at(b, d, i, j, k), tangent(b, i, j, k));
+        s += wgi_times(partial(b, d, i, j, k), tangent(b, i, j, k));
     return s;
 }
 
@@ -138,7 +142,7 @@ static wg_status back_jvp(wg_block *b) {
             const double wt = w->bar != NULL ? w->bar[i + j * w->bar_ld] : 0;
             const double s = of_squares(b) ? 0 : along(b, apart, i, j);
             for (size_t k = 0; k < b->in[0].cols; k++) {
-                const double p = partial_at(b, apart, i, j, k), t = tangent(b, i, j, k);
+                const double p = partial(b, apart, i, j, k), t = tangent(b, i, j, k);
                 const double pt = of_squares(b) ? 2 * t
                                   : apart == 0  ? 0
                                                 : (t - wgi_times(p, s)) / apart;

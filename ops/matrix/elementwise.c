@@ -9,6 +9,7 @@
  * others piece by piece, through copies where their elements do not lie next to each other. */
 #include "ops/scalar/elementwise.h"
 #include "expand.h"
+#include "mapped.h"
 #include "traits.h"
 
 #include <string.h>
@@ -66,21 +67,16 @@ const wgi_kernels wgi_by_row = {by_row_value, by_row_vjp, by_row_jvp};
 
 /* ---- functions of the user's ---- */
 
-struct map {
-    wg_map_fn *f, *d, *dd; /* dd NULL: it is not known */
-    void *ctx;
-};
-
 static void map_value(size_t n, const wg_block_arg *in, const wg_block_arg *out, double *saved,
                       const void *params) {
-    const struct map *const m = params;
+    const wgi_mapped *const m = params;
     (void)saved;
     for (size_t i = 0; i < n; i++) out->value[i] = m->f(m->ctx, in->value[i]);
 }
 
 static void map_vjp(size_t n, const wg_block_arg *in, const wg_block_arg *out, double *saved,
                     const void *params) {
-    const struct map *const m = params;
+    const wgi_mapped *const m = params;
     (void)saved;
     for (size_t i = 0; i < n; i++)
         if (out->bar[i] != 0) in->bar[i] += wgi_times(out->bar[i], m->d(m->ctx, in->value[i]));
@@ -88,7 +84,7 @@ static void map_vjp(size_t n, const wg_block_arg *in, const wg_block_arg *out, d
 
 static void map_jvp(size_t n, const wg_block_arg *in, const wg_block_arg *out, double *saved,
                     const void *params) {
-    const struct map *const m = params;
+    const wgi_mapped *const m = params;
     (void)saved;
     for (size_t i = 0; i < n; i++)
         out->bar[i] = in->bar[i] != 0 ? wgi_times(in->bar[i], m->d(m->ctx, in->value[i])) : 0.0;
@@ -421,7 +417,7 @@ wg_mat wg_mat_axpby(wg_tape *t, double c, wg_mat a, double d, wg_mat b) {
 }
 
 static wg_status map_shape(wg_block *b) {
-    const struct map *const m = b->params;
+    const wgi_mapped *const m = b->params;
     b->out->rows = b->in->rows;
     b->out->cols = b->in->cols;
     return m->f != NULL && m->d != NULL ? WG_OK : WG_ENULL;
@@ -435,7 +431,7 @@ static wg_status map_run_jvp(wg_block *b) { return run(b, by_map.jvp, b->params,
 /* a_ += d(a) o y_ */
 static wg_status map_adjoint(wg_tape *t, wg_block *b, const wg_mat *in, const wg_mat *out,
                              const wg_mat *bar, wg_mat *back) {
-    const struct map *const m = b->params;
+    const wgi_mapped *const m = b->params;
     (void)out;
     back[0] = wg_mat_mul(t, wg_mat_map(t, m->d, m->dd, m->ctx, in[0]), bar[0]);
     return wg_tape_status(t);
@@ -443,13 +439,13 @@ static wg_status map_adjoint(wg_tape *t, wg_block *b, const wg_mat *in, const wg
 
 #define MAP(call, adjoint)                                                                     \
     {                                                                                          \
-        call, WG_OP_TRANS | WG_OP_ZERO_RULE | WG_OP_EACH, map_shape, map_run_value,            \
-            map_run_vjp, map_run_jvp, NULL, adjoint, NULL                                      \
+        call, WG_OP_TRANS | WG_OP_ZERO_RULE | WG_OP_EACH | WG_OP_EXPANDS, map_shape,           \
+            map_run_value, map_run_vjp, map_run_jvp, wgi_mapped_expand, adjoint, NULL          \
     }
 
 wg_mat wg_mat_map(wg_tape *t, wg_map_fn *f, wg_map_fn *d, void *ctx, wg_mat a) {
     static const wg_block_op op = MAP("wg_mat_map", NULL);
-    const struct map params = {f, d, NULL, ctx};
+    const wgi_mapped params = {f, d, NULL, ctx};
     wg_mat y = wg_mat_failed(0, 0);
     (void)wg_apply(t, &op, &params, sizeof params, 1, &a, 1, &y);
     return y;
@@ -458,7 +454,7 @@ wg_mat wg_mat_map(wg_tape *t, wg_map_fn *f, wg_map_fn *d, void *ctx, wg_mat a) {
 wg_mat wg_mat_map_twice(wg_tape *t, wg_map_fn *f, wg_map_fn *d, wg_map_fn *dd, void *ctx,
                         wg_mat a) {
     static const wg_block_op op = MAP("wg_mat_map_twice", map_adjoint);
-    const struct map params = {f, dd != NULL ? d : NULL, dd, ctx};
+    const wgi_mapped params = {f, dd != NULL ? d : NULL, dd, ctx};
     wg_mat y = wg_mat_failed(0, 0);
     (void)wg_apply(t, &op, &params, sizeof params, 1, &a, 1, &y);
     return y;

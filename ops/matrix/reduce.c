@@ -520,28 +520,34 @@ static void min_expand(wg_tape *t, const wgi_written *l) {
     *l->y = wg_minimum(t, l->n, l->x[0]);
 }
 
-/* room = what x is apart from its mean. What is as large as the first element is taken off before,
+/* room = what x, which may be room, is apart from its mean. What is as large as the first element is taken off before,
  * so that equal elements leave exactly 0. */
-static void centre(wg_tape *t, const wgi_written *l) {
-    const wg_real first = wgi_expand_held(t, l->x[0][0]);
-    for (size_t i = 0; i < l->n; i++) l->room[i] = wg_let(t, wg_sub(l->x[0][i], first));
+static void centre(wg_tape *t, const wgi_written *l, const wg_real *x) {
+    const wg_real first = wgi_expand_held(t, x[0]);
+    for (size_t i = 0; i < l->n; i++) l->room[i] = wg_let(t, wg_sub(x[i], first));
     const wg_real mean = wg_mean(t, l->n, l->room);
     for (size_t i = 0; i < l->n; i++) l->room[i] = wg_let(t, wg_sub(l->room[i], mean));
 }
 /* What a variance is divided by; 0: the result is NaN, and so are its derivatives. */
-static double divisor(wg_tape *t, const wgi_written *l) {
+static double divisor(wg_tape *t, const wgi_written *l, const wg_real *x) {
     const double of = (double)l->n - l->p->p;
-    if (of > 0) centre(t, l);
+    if (of > 0) centre(t, l, x);
     else *l->y = wg_let(t, wg_mul(NAN, wg_sum(t, l->n, l->x[0])));
     return of > 0 ? of : 0;
 }
 static void var_expand(wg_tape *t, const wgi_written *l) {
-    const double of = divisor(t, l);
+    const double of = divisor(t, l, l->x[0]);
     if (of > 0) *l->y = wg_let(t, wg_div(wg_squared_norm(t, l->n, l->room), of));
 }
+/* Of large numbers, of which sums would overflow, times a power of two, a step, without derivative. */
 static void std_expand(wg_tape *t, const wgi_written *l) {
-    const double of = divisor(t, l);
-    if (of > 0) *l->y = wg_let(t, wg_div(wg_norm2(t, l->n, l->room), sqrt(of)));
+    for (size_t i = 0; i < l->n; i++) l->room[i] = wg_let(t, wg_fabs(l->x[0][i]));
+    const wg_real most = wg_maximum(t, l->n, l->room);
+    const wg_real unit = wg_let(t, wg_select_lt(0x1p900, most, 0x1p-600, 1));
+    for (size_t i = 0; i < l->n; i++) l->room[i] = wg_let(t, wg_mul(l->x[0][i], unit));
+    const double of = divisor(t, l, l->room);
+    if (of > 0)
+        *l->y = wg_let(t, wg_div(wg_div(wg_norm2(t, l->n, l->room), sqrt(of)), unit));
 }
 
 /* Scaled by the power of two below the largest number: a step, without derivative. */
@@ -558,8 +564,10 @@ static void norm_entries_expand(wg_tape *t, const wgi_written *l) {
         const wg_real largest = wg_maximum(t, l->n, a);
         const wg_real unit =
             wg_let(t, wg_exp2(wg_floor(wg_log2(wg_clamp(largest, DBL_MIN, 0x1p1023)))));
+        const wg_real size = wg_norm2(t, l->n, a); /* as that, where it is infinite */
         for (size_t i = 0; i < l->n; i++) a[i] = wg_let(t, wg_pow(wg_div(a[i], unit), p));
-        *l->y = wg_let(t, wg_mul(unit, wg_pow(wg_sum(t, l->n, a), 1 / p)));
+        const wg_real y = wg_let(t, wg_mul(unit, wg_pow(wg_sum(t, l->n, a), 1 / p)));
+        *l->y = wg_let(t, wg_select_lt(DBL_MAX, largest, size, y));
     }
 }
 
@@ -568,7 +576,7 @@ static void norm_entries_expand(wg_tape *t, const wgi_written *l) {
 static void layer_norm_expand(wg_tape *t, const wgi_written *l) {
     const double eps = l->p->p, n = (double)l->n;
     if (l->n == 0) return;
-    centre(t, l);
+    centre(t, l, l->x[0]);
     const wg_real s = wg_squared_norm(t, l->n, l->room);
     const wg_real small =
         eps < 1e-250 ? wg_let(t, wg_select_lt(s, 1e-280, 0x1p-600, 1)) : wg_constant(1);

@@ -244,7 +244,7 @@ static chosen chosen_of(const wg_block *b, int which) {
         c.p = *(const double *)b->params;
         c.user.data = (void *)(uintptr_t)b->params;
     }
-    if (which == USER) c.user = *(const wg_symmetric_function *)b->params;
+    if (which == USER) memcpy(&c.user, b->params, sizeof c.user);
     return c;
 }
 
@@ -264,8 +264,14 @@ static wg_status square_shape(wg_block *b) {
 
 /* ---- f(A) ---- */
 
-static wg_status function_shape(wg_block *b, int which) {
+static wg_status function_room(wg_block *b) {
     const size_t n = b->in[0].rows;
+    b->saved_bytes = (n * n + n) * sizeof(double); /* V, w */
+    b->work_bytes = larger(wgi_spectral_lapack_bytes(n), (3 * n * n + n) * sizeof(double));
+    return square_shape(b);
+}
+
+static wg_status function_shape(wg_block *b, int which) {
     const chosen c = chosen_of(b, which);
     if (which == USER && (c.user.f == NULL || c.user.slope == NULL)) {
         b->why = "no function, or no slope";
@@ -275,9 +281,7 @@ static wg_status function_shape(wg_block *b, int which) {
         b->why = "the exponent is not finite";
         return WG_EARG;
     }
-    b->saved_bytes = (n * n + n) * sizeof(double); /* V, w */
-    b->work_bytes = larger(wgi_spectral_lapack_bytes(n), (3 * n * n + n) * sizeof(double));
-    return square_shape(b);
+    return function_room(b);
 }
 
 /* V to vw, and behind it w, as the function takes them. */
@@ -496,19 +500,18 @@ static wg_status second_vjp(wg_block *b) {
 
 /* By A: the derivative of L(A, W) along the adjoint, for it is symmetric in all it takes. */
 static wg_status along_adjoint(wg_tape *t, const wg_block_op *along, const wg_block_op *second,
-                               const wg_block *b, const wg_mat *in, const wg_mat *bar,
-                               wg_mat *back) {
+                               size_t bytes, const wg_block *b, const wg_mat *in,
+                               const wg_mat *bar, wg_mat *back) {
     const wg_mat of[3] = {in[0], in[1], bar[0]}, by_w[2] = {in[0], bar[0]};
-    const size_t bytes = b->params == NULL ? 0 : sizeof(double);
     const wg_status s = wg_apply(t, second, b->params, bytes, 3, of, 1, &back[0]);
     return s != WG_OK ? s : wg_apply(t, along, b->params, bytes, 2, by_w, 1, &back[1]);
 }
 
 /* By W and by P it is linear; by A it would be a third derivative. */
-static wg_status second_adjoint(wg_tape *t, const wg_block_op *second, wg_block *b,
-                                const wg_mat *in, const wg_mat *bar, wg_mat *back) {
+static wg_status second_adjoint(wg_tape *t, const wg_block_op *second, size_t bytes,
+                                wg_block *b, const wg_mat *in, const wg_mat *bar,
+                                wg_mat *back) {
     const wg_mat by_w[3] = {in[0], in[2], bar[0]}, by_p[3] = {in[0], in[1], bar[0]};
-    const size_t bytes = b->params == NULL ? 0 : sizeof(double);
     b->why = "third derivatives of a function of a symmetric matrix are not known";
     back[0] = wg_mat_failed(in[0].rows, in[0].cols);
     const wg_status s = wg_apply(t, second, b->params, bytes, 3, by_w, 1, &back[1]);
@@ -544,13 +547,15 @@ static wg_status second_adjoint(wg_tape *t, const wg_block_op *second, wg_block 
                                           const wg_mat *out, const wg_mat *bar,                \
                                           wg_mat *back) {                                      \
         (void)out;                                                                             \
-        return along_adjoint(t, &name##_along_op, &name##_second_op, b, in, bar, back);        \
+        return along_adjoint(t, &name##_along_op, &name##_second_op, numbers * sizeof(double), \
+                             b, in, bar, back);                                                \
     }                                                                                          \
     static wg_status name##_second_adjoint(wg_tape *t, wg_block *b, const wg_mat *in,          \
                                            const wg_mat *out, const wg_mat *bar,               \
                                            wg_mat *back) {                                     \
         (void)out;                                                                             \
-        return second_adjoint(t, &name##_second_op, b, in, bar, back);                         \
+        return second_adjoint(t, &name##_second_op, numbers * sizeof(double), b, in, bar,      \
+                              back);                                                           \
     }                                                                                          \
     const wgi_whole wgi_whole_symmetric_##name##_along = {                                     \
         &name##_along_op, "nnnn", "nn", NULL, NULL, 0, numbers, 40};                           \
@@ -607,7 +612,69 @@ WITH_SECOND(LOG, log, 0)
 WITH_SECOND(SQRT, sqrt, 0)
 WITH_SECOND(INVERSE_SQRT, inverse_sqrt, 0)
 WITH_SECOND(POWER, power, 1)
-FUNCTION(USER, apply, NULL, NULL)
+
+/* Functions of the user's in functions (own of traits.h). Rules record `nothing` in the place of what is a node
+ * then. */
+enum { OWN_NUMBERS = sizeof(wg_symmetric_function) / sizeof(double) };
+_Static_assert(sizeof(wg_symmetric_function) == OWN_NUMBERS * sizeof(double),
+               "addresses are as long as numbers");
+static const wgi_traits own_traits = {.own = 1};
+
+static wg_status own_value(wg_block *b) { return function_value(b, USER); }
+static wg_status own_along_value(wg_block *b) { return along_value(b, USER, 1); }
+static wg_status own_second_value(wg_block *b) { return second_value(b, USER); }
+static wg_status nothing_value(wg_block *b) {
+    memset(b->out[0].value, 0, b->out[0].rows * b->out[0].cols * sizeof(double));
+    return WG_OK;
+}
+
+#define OWN(name, shape, operands, flops)                                                      \
+    static wg_status name##_rule(wg_tape *t, wg_block *b, const wg_mat *in, const wg_mat *out, \
+                                 const wg_mat *bar, wg_mat *back);                             \
+    static const wg_block_op name##_op = {"wg_symmetric_apply", 0,    shape, name##_value,     \
+                                          second_vjp,           NULL, NULL,  NULL,             \
+                                          &own_traits};                                        \
+    const wgi_whole wgi_whole_symmetric_##name = {                                             \
+        &name##_op, operands, "nn", name##_rule, NULL, 0, OWN_NUMBERS, flops};                 \
+    static const wgi_traits name##_as_node = {.whole = &wgi_whole_symmetric_##name}
+#define NOTHING(name)                                                                          \
+    static const wg_block_op name##_nothing = {                                                \
+        "wg_symmetric_apply", 0, second_shape, nothing_value, second_vjp, NULL, NULL, NULL,    \
+        &name##_as_node}
+
+OWN(own, function_room, "nn", 25);
+OWN(own_along, second_shape, "nnnn", 40);
+OWN(own_second, second_shape, "nnnnnn", 60);
+NOTHING(own_along);
+NOTHING(own_second);
+
+static wg_status own_second_rule(wg_tape *t, wg_block *b, const wg_mat *in, const wg_mat *out,
+                                 const wg_mat *bar, wg_mat *back) {
+    (void)out;
+    return second_adjoint(t, &own_second_nothing, sizeof(wg_symmetric_function), b, in, bar,
+                          back);
+}
+static wg_status own_along_rule(wg_tape *t, wg_block *b, const wg_mat *in, const wg_mat *out,
+                                const wg_mat *bar, wg_mat *back) {
+    const wg_mat by_w[2] = {in[0], bar[0]};
+    const size_t bytes = sizeof(wg_symmetric_function);
+    (void)out;
+    if (chosen_of(b, USER).user.curve != NULL)
+        return along_adjoint(t, &own_along_nothing, &own_second_nothing, bytes, b, in, bar,
+                             back);
+    b->why = "its user has given no curve";
+    back[0] = wg_mat_failed(in[0].rows, in[0].cols);
+    return wg_apply(t, &own_along_nothing, b->params, bytes, 2, by_w, 1, &back[1]);
+}
+static wg_status own_rule(wg_tape *t, wg_block *b, const wg_mat *in, const wg_mat *out,
+                          const wg_mat *bar, wg_mat *back) {
+    const wg_mat of[2] = {in[0], bar[0]};
+    (void)out;
+    return wg_apply(t, &own_along_nothing, b->params, sizeof(wg_symmetric_function), 2, of, 1,
+                    back);
+}
+
+FUNCTION(USER, apply, NULL, &own_as_node)
 
 /* With a curve the user's function has second derivatives; a function of its own it is not. */
 static wg_status apply_known_value(wg_block *b) { return along_value(b, USER, 0); }
@@ -631,7 +698,7 @@ static wg_status apply_adjoint(wg_tape *t, wg_block *b, const wg_mat *in, const 
 }
 static const wg_block_op apply_twice_op = {
     "wg_symmetric_apply", WG_OP_TRANS, apply_shape, apply_value, apply_vjp, apply_jvp, NULL,
-    apply_adjoint,        NULL};
+    apply_adjoint,        &own_as_node};
 
 /* ---- calls ---- */
 

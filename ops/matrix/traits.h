@@ -62,6 +62,9 @@ struct wgi_sets;
  * hash         a number with everything in it that sets and curves depend on
  * whole        the operation that a function keeps as one node in its place, at the same operands;
  *              whole_result: which of its results is the first here
+ * own          the numbers of a node are functions of the user's, and what goes to them: it stands in no
+ *              file and no text, and they are called at points only
+ * slope        of a node of one number: the numbers of the one that is its slope. 0: it is not known
  * flatten      its nodes in the graph of a function: x of all operands, matrix after matrix and
  *              column after column; y likewise of all results */
 typedef struct wgi_traits {
@@ -79,6 +82,8 @@ typedef struct wgi_traits {
     uint64_t (*hash)(const struct wgi_block *b, uint64_t h);
     const struct wgi_whole *whole;
     unsigned whole_result;
+    int own;
+    int (*slope)(const double *number, double *to);
     wg_status (*flatten)(struct wgi_graph *g, const struct wgi_block *b, const uint32_t *x,
                          uint32_t *y);
 } wgi_traits;

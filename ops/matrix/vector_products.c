@@ -37,8 +37,14 @@ static wg_status scaling_shape(wg_block *b) {
 }
 
 static wg_status scaling_value(wg_block *b) {
-    wgi_view_set(scaling_number(b), wgi_view_value(&b->in[0]), wgi_products_result(b));
-    if (scaling_of(b)->plus) wgi_view_add(1, wgi_view_value(&b->in[1]), wgi_products_result(b));
+    const struct scaling *const p = scaling_of(b);
+    const wgi_view to = wgi_products_result(b);
+    if (p->plus && !p->real && p->alpha == 0) { /* as it is, with the signs of its zeros */
+        wgi_view_set(1, wgi_view_value(&b->in[1]), to);
+        return WG_OK;
+    }
+    wgi_view_set(scaling_number(b), wgi_view_value(&b->in[0]), to);
+    if (p->plus) wgi_view_add(1, wgi_view_value(&b->in[1]), to);
     return WG_OK;
 }
 

@@ -3,6 +3,7 @@
 #include "whole.h"
 
 #include "dense.h"
+#include "traits.h"
 
 #include <math.h>
 #include <string.h>
@@ -33,12 +34,16 @@ const wgi_whole *const wgi_wholes[] = {&wgi_whole_eigh,
                                        &wgi_whole_riccati_discrete,
                                        &wgi_whole_eig,
                                        &wgi_whole_null_space,
+                                       &wgi_whole_mapped,
                                        SYMMETRIC(exp),
                                        SYMMETRIC(log),
                                        SYMMETRIC(sqrt),
                                        SYMMETRIC(inverse_sqrt),
-                                       SYMMETRIC(power)};
+                                       SYMMETRIC(power),
+                                       SYMMETRIC(own)};
 const size_t wgi_whole_count = sizeof wgi_wholes / sizeof *wgi_wholes;
+
+int wgi_whole_is_own(const wgi_whole *w) { return wgi_traits_of(w->op).own; }
 
 size_t wgi_whole_place(const wgi_whole *w) {
     size_t i = 0;
@@ -49,7 +54,7 @@ size_t wgi_whole_place(const wgi_whole *w) {
 size_t wgi_whole_named(const char *name, size_t bytes) {
     size_t i = 0;
     for (; i < wgi_whole_count; i++)
-        if (strncmp(wgi_wholes[i]->op->name, name, bytes) == 0 &&
+        if (!wgi_whole_is_own(wgi_wholes[i]) && strncmp(wgi_wholes[i]->op->name, name, bytes) == 0 &&
             wgi_wholes[i]->op->name[bytes] == 0)
             break;
     return i;

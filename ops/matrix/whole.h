@@ -27,7 +27,11 @@ typedef struct wgi_whole {
     unsigned numbers, flops;
 } wgi_whole;
 
-/* All rows: texts and files know them by the names of their descriptors. */
+/* Are its numbers functions of the user's, and what goes to them (traits.h)? */
+int wgi_whole_is_own(const wgi_whole *w);
+
+/* All rows: texts and files know those that are the library's own by the names of their
+ * descriptors. */
 extern const wgi_whole *const wgi_wholes[];
 extern const size_t wgi_whole_count;
 /* Which row it is; wgi_whole_count: none. */
@@ -63,7 +67,7 @@ extern const wgi_whole wgi_whole_eigh, wgi_whole_eigh_general, wgi_whole_svd,
     wgi_whole_expm, wgi_whole_sylvester, wgi_whole_lyapunov, wgi_whole_lyapunov_discrete,
     wgi_whole_qr, wgi_whole_lstsq, wgi_whole_pinv, wgi_whole_lu_factors, wgi_whole_qr_pivoted,
     wgi_whole_polar, wgi_whole_signm, wgi_whole_riccati, wgi_whole_riccati_discrete,
-    wgi_whole_eig, wgi_whole_kalman, wgi_whole_null_space;
+    wgi_whole_eig, wgi_whole_kalman, wgi_whole_null_space, wgi_whole_mapped;
 #define WGI_WHOLE_SYMMETRIC(name)                                                              \
     extern const wgi_whole wgi_whole_symmetric_##name, wgi_whole_symmetric_##name##_along,     \
         wgi_whole_symmetric_##name##_second;
@@ -72,6 +76,7 @@ WGI_WHOLE_SYMMETRIC(log)
 WGI_WHOLE_SYMMETRIC(sqrt)
 WGI_WHOLE_SYMMETRIC(inverse_sqrt)
 WGI_WHOLE_SYMMETRIC(power)
+WGI_WHOLE_SYMMETRIC(own)
 #undef WGI_WHOLE_SYMMETRIC
 
 #endif

@@ -16,6 +16,7 @@
  * no part of the library. */
 #include "generate_text.h"
 
+#include <ctype.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -92,12 +93,28 @@ static void partial(const struct row *r, const char *suffix, const char *text) {
     printf("v) (%s%s)\n", text, letter_alone || strchr(text, '.') != NULL ? "" : ".0");
 }
 
+/* Does a partial call a function, other than those that are an instruction? */
+static int calls(const struct row *r) {
+    static const char *const plain[] = {"fabs", "copysign", "signbit"};
+    for (int k = 0; k < r->arity; k++)
+        for (const char *p = r->partial[k]; (p = strchr(p, '(')) != NULL; p++) {
+            const char *from = p;
+            while (from > r->partial[k] && (isalnum((unsigned char)from[-1]) || from[-1] == '_')) from--;
+            int is_plain = from == p;
+            for (size_t i = 0; i < sizeof plain / sizeof *plain; i++)
+                is_plain |= strlen(plain[i]) == (size_t)(p - from) &&
+                            strncmp(plain[i], from, (size_t)(p - from)) == 0;
+            if (!is_plain) return 1;
+        }
+    return 0;
+}
+
 static void write_scalar(void) {
     const int n = ROWS;
     puts("/* SPDX-License-Identifier: MIT */");
     puts("/* Generated from ops/scalar/scalar.def by ops/scalar/generate.c: `make generate`. Do not edit.");
     puts(" *");
-    puts(" * Per operation: its value, its first partials (wgi_op_NAME_da is d/da), and the macro.");
+    puts(" * Per operation: its value, its first partials (wgi_op_NAME_da is d/da), whether they call functions, and the macro.");
     puts(" * Letters: a b c d operand values, v the value. */");
     puts("#ifndef WENGERT_SCALAR_H\n#define WENGERT_SCALAR_H\n");
     puts("#include <math.h>\n#include <wengert/special.h>\n#include <wengert/statement.h>\n");
@@ -114,15 +131,15 @@ static void write_scalar(void) {
             const char suffix[] = {'d', letter[k], 0};
             partial(r, suffix, r->partial[k]);
         }
-        printf("enum { WGI_CODE_%s = WGI_CODE(%d), WGI_ADDS_%s = WGI_ADDS(%d) };\n", r->name, i,
-               r->name, i);
+        printf("enum { WGI_CODE_%s = WGI_CODE(%d), WGI_ADDS_%s = WGI_ADDS(%d), WGI_CALLS_%s = %d };\n",
+               r->name, i, r->name, i, r->name, calls(r));
     }
     puts("\n#pragma GCC diagnostic pop\n\n#ifdef __cplusplus\n#include <wengert/scalar.hpp>\n#else\n");
     for (int i = 0; i < n; i++) {
         const struct row *r = &rows[i];
         printf("#define wg_%s(", r->name);
         for (int k = 0; k < r->arity; k++) printf("%s%c", k ? ", " : "", argument[k]);
-        printf(") WGI_OP%d(%s", r->arity, r->name);
+        printf(") WGI_%s%d(%s", calls(r) ? "CALLING" : "OP", r->arity, r->name);
         for (int k = 0; k < r->arity; k++) printf(", %c", argument[k]);
         puts(") /* needs wg_let */"); /* gcc quotes this line where wg_let was forgotten */
     }
@@ -418,12 +435,10 @@ static void write_unordered(int n) {
 }
 
 /* wgi_ready_<n>: is there room, are the operands variables of this tape, and where products were formed, is
- * none a NaN, which by the zero rule may have to be 0? Operand 0 by itself and first: where it is a constant, all of
- * them may be, and then little else is to be done. (Not of more than WORDS operands, as below.) Stamps are compared with those of operands 0 and 1, as
+ * none a NaN, which by the zero rule may have to be 0? Stamps are compared with those of operands 0 and 1, as
  * wgi_append_<n> compares the variables; beyond WORDS operands there are not enough registers to keep that. */
 static void write_ready(int n) {
     printf("WGI_LIST int wgi_ready_%d(const wg_tape *t, const wgi_record *limit, const wgi_s%d *s, int products) {\n", n, n);
-    if (n <= WORDS) puts("    if (!WGI_NEARLY_ALWAYS(s->h[0] != 0)) return 0;");
     printf("    const uint64_t k = (uint64_t)t->stamp << 32;\n"
            "    return (t->top < limit) & ((");
     for (int i = 0; i < n; i++)
@@ -449,6 +464,13 @@ static void write_append(int n) {
     for (int k = 0; k < records; k++) write_record("    ", k, 2 * k, n, NULL, NULL);
     printf("    t->top = r + %d;\n", records);
     printf("    return wgi_result(t, value, out);\n}\n");
+}
+
+/* wgi_places_<n>: handles in one word, which is 0 where all are constants. */
+static void write_places(int n) {
+    printf("WGI_FUNCTION uint64_t wgi_places_%d(const wgi_s%d *s) { return ", n, n);
+    for (int i = 0; i < n; i++) printf("%ss->h[%d]", i ? " | " : "", i);
+    puts("; }");
 }
 
 static void write_choice(const char *macro, const char *stem) {
@@ -521,17 +543,28 @@ static void write_kept(int n) {
 }
 
 /* wgi_none_<n>: are all operands constants, on a tape where that is all there is to know? Then the result is one,
- * and nothing is recorded. Asked of statements that are not ready. */
+ * and nothing is recorded. Asked first, as it is little, and many statements of retyped codes are such; in C not of
+ * MAX_OPERANDS, for which there are not enough registers. */
 static void write_none(int n) {
     printf("WGI_LIST int wgi_none_%d(const wg_tape *t, const wgi_s%d *s) {\n    return (", n, n);
     for (int i = 0; i < n; i++) printf("%ss->h[%d]", i ? " | " : "", i);
-    puts(") == 0 && t->numbers != 0;\n}");
+    puts(" | t->watches) == 0;\n}");
 }
 
-/* The functions that the fast path leaves to. The list
- * field by field: a structure that is handed on as a whole is in memory on the fast path, too. */
+/* The functions that the fast path leaves to: wgi_some_<n> where the tape is on that path, which leaves constants out,
+ * and wgi_let_<n>. The list field by field: a structure that is handed on as a whole is in memory on the fast path, too. */
 static void write_slow(int n) {
     const int operands = count(n);
+    if (n > 0) {
+        printf("WGI_API wg_real wgi_some_%d(wg_tape *t, double value", n);
+        for (int i = 0; i < n; i++) printf(", uint64_t h%d", i);
+        for (int i = 0; i < n; i++) printf(", double p%d", i);
+        printf(");\nWGI_FUNCTION wg_real wgi_append_some_%d(wg_tape *t, double value, const wgi_s%d *s) {\n"
+               "    return wgi_some_%d(t, value", n, n, n);
+        for (int k = 0; k < 2; k++)
+            for (int i = 0; i < n; i++) printf(", s->%c[%d]", "hp"[k], i);
+        puts(");\n}");
+    }
     printf("WGI_API wg_real wgi_let_%s(wg_tape *t, double value", mark_of(n));
     for (int i = 0; i < operands; i++) printf(", uint64_t h%d", i);
     printf(",\n    const wgi_site *site, const double *number");
@@ -593,6 +626,10 @@ static void write_lists(void) {
     for (int n = 1; n <= MAX_OPERANDS; n++) write_kept(n);
     puts("WGI_LIST int wgi_none_0(const wg_tape *t, const void *s) {\n    (void)t; (void)s;\n    return 0;\n}");
     for (int n = 1; n <= MAX_OPERANDS; n++) write_none(n);
+    puts("WGI_FUNCTION uint64_t wgi_places_0(const void *s) { (void)s; return 0; }\n"
+         "WGI_FUNCTION uint64_t wgi_places_r(const wg_handle *s) { return wgi_word(*s); }\n"
+         "WGI_FUNCTION uint64_t wgi_places_many(const wgi_many *s) { (void)s; return 1; }");
+    for (int n = 1; n <= MAX_OPERANDS; n++) write_places(n);
     for (int n = LONE; n <= MAX_OPERANDS; n++) write_slow(n);
     puts("WGI_FUNCTION wg_real wgi_leave_many(wg_tape *t, double value, const wgi_many *s, const double *number,\n    const wgi_site *site) {\n    (void)t; (void)s; (void)number; (void)site;\n    return wg_constant(value);\n}");
     for (int n = LONE; n <= MAX_OPERANDS; n++)
@@ -602,6 +639,8 @@ static void write_lists(void) {
     write_choice("WGI_LEAVE", "leave");
     write_choice_of_lists("WGI_SHORT", "short", MAX_OPERANDS, ", default: wgi_short_r");
     write_choice_of_lists("WGI_KEPT", "kept", KEPT_OPERANDS, ", default: wgi_kept_0");
+    write_choice_of_lists("WGI_PLACES", "places", MAX_OPERANDS,
+                          ", wg_handle: wgi_places_r, wgi_many: wgi_places_many, default: wgi_places_0");
     write_choice_of_lists("WGI_NONE", "none", MAX_OPERANDS, ", default: wgi_none_0");
     puts("\n#endif");
 }

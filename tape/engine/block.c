@@ -89,26 +89,31 @@ static void fail_results(const wg_block_op *op, const void *params, size_t input
         out[k] = fits ? wg_mat_failed(call.out[k].rows, call.out[k].cols) : wg_mat_failed(0, 0);
 }
 
-/* Do the values of a matrix stand among the payloads, in what a rewind has given back? */
-static int given_back(const wgi_core *c, const wg_mat *a) {
-    const uintptr_t p = (uintptr_t)a->value;
-    for (int k = c->payload_current; k < c->payloads && a->rows != 0 && a->cols != 0; k++) {
+/* Do the values of a matrix, `size` from the first to the last, stand among the payloads, in what a rewind
+ * has given back, or reach into that? */
+static int given_back(const wgi_core *c, const wg_mat *a, size_t size) {
+    const uintptr_t p = (uintptr_t)a->value, end = p + size * sizeof *a->value;
+    for (int k = c->payload_current; k < c->payloads; k++) {
         const wgi_region *const r = &c->payload[k];
         const char *const from = k == c->payload_current ? c->head.payload_top : r->base;
-        if (p >= (uintptr_t)from && p < (uintptr_t)(r->base + r->committed)) return 1;
+        if (end > (uintptr_t)from && p >= (uintptr_t)r->base &&
+            p < (uintptr_t)(r->base + r->committed))
+            return 1;
     }
     return 0;
 }
 
-/* A constant matrix is known by its generation. On a checked tape, where every rewind begins a
- * new stamp, it may have any stamp of the generation, and is known by where its values stand.
- */
+/* A constant matrix is known by its generation, and by where its values stand; on a checked tape, where
+ * every rewind begins a new stamp, it may have any stamp of the generation. */
 int wgi_mat_stale(const wgi_core *c, const wg_mat *a) {
-    if (a->at.slot == 0 && (c->flags & WG_CHECKED) == 0) return a->at.stamp != c->head.stamp;
-    if (a->at.slot == 0) return !wgi_stamp_alive(c, a->at.stamp) || given_back(c, a);
     const size_t length = a->trans ? a->cols : a->rows, columns = a->trans ? a->rows : a->cols;
-    if (length == 0 || columns == 0) return !wgi_alive(c, a->at);
-    const uint64_t last = a->at.slot + (uint64_t)(columns - 1) * a->ld + length - 1;
+    const int empty = length == 0 || columns == 0, constant = a->at.slot == 0;
+    const size_t size = empty ? 0 : (columns - 1) * a->ld + length;
+    if (!empty && a->value != NULL && given_back(c, a, size)) return 1;
+    if (constant && (c->flags & WG_CHECKED) == 0) return a->at.stamp != c->head.stamp;
+    if (constant) return !wgi_stamp_alive(c, a->at.stamp);
+    if (empty) return !wgi_alive(c, a->at);
+    const uint64_t last = a->at.slot + (uint64_t)size - 1;
     return last >= c->head.slots || !wgi_alive(c, a->at) ||
            !wgi_alive(c, (wg_handle){(uint32_t)last, a->at.stamp});
 }

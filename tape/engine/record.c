@@ -149,7 +149,7 @@ wg_real wgi_let_append(wgi_core *c, const wgi_statement *s, const uint32_t *slot
 
 /* ---- wg_let, where the fast path is left ---- */
 
-const wg_tape wgi_no_tape = {0};
+const wg_tape wgi_no_tape = {.watches = 1};
 
 void wgi_zero_rule(wgi_statement *s) {
     wgi_statement_code p;
@@ -184,32 +184,40 @@ static __attribute__((noinline)) wg_real in_general(wg_tape *t, double value, si
     return wgi_let(t, &s);
 }
 
-/* Where operand k of a statement stands in its records. */
-static const uint8_t place_of[WGI_MAX_OPERANDS] = {0, 8, 32, 40, 64, 72, 96, 104};
-
-/* Operand h with partial p becomes operand k, counted without constants. */
-static inline size_t take(wgi_record *r, size_t k, uint64_t h, double p) {
-    char *const at = (char *)r + place_of[k];
-    const uint32_t slot = wgi_slot(h);
-    memcpy(at, &slot, sizeof slot);
-    memcpy(at + offsetof(wgi_record, jac0), &p, sizeof p);
-    return k + (h != 0);
+/* Variable h with partial p becomes operand k of the statement whose result has slot `out`. */
+WGI_FUNCTION void take(wgi_record *r, unsigned k, uint32_t out, uint64_t h, double p) {
+    if (k % 2 == 0) r[k / 2] = (wgi_record){.in0 = wgi_slot(h), .out = out, .jac0 = p};
+    else r[k / 2].in1 = wgi_slot(h), r[k / 2].jac1 = p;
 }
 
-/* Pairs that are all the same become one record. Gives how many records there are. */
+static const wg_real nothing = {0, {WGI_OUTSIDE, 0}};
+
+/* Loaded by itself: two partials that were stored one by one a moment ago would come late as a vector. */
+static inline double by_itself(double p) {
+#if defined(__x86_64__)
+    __asm__("" : "+x"(p));
+#endif
+    return p;
+}
+
+/* Pairs that are all the same become one record. Gives how many records there are. Word by word: of what was stored
+ * in halves a moment ago a vector would come late. */
 static size_t join_pairs(wgi_record *r, size_t k) {
     const size_t pairs = k / 2;
     for (size_t i = 1; i < pairs; i++)
         if (r[i].in0 != r[0].in0 || r[i].in1 != r[0].in1) return pairs + k % 2;
-    for (size_t i = 1; i < pairs; i++) r[0].jac0 += r[i].jac0, r[0].jac1 += r[i].jac1;
-    r[1] = r[pairs];
+    for (size_t i = 1; i < pairs; i++)
+        r[0].jac0 += by_itself(r[i].jac0), r[0].jac1 += by_itself(r[i].jac1);
+    if (k % 2 == 1)
+        r[1].in0 = r[pairs].in0, r[1].in1 = 0, r[1].jac0 = r[pairs].jac0, r[1].jac1 = 0;
     return 1 + k % 2;
 }
 
-/* wgi_let_n(.., h0, h1, .., p0, p1, .., x0, x1, ..). Constants among the operands of a tape of the fast
- * path are left out here. Everything else is left to functions with the same arguments, so that
- * none has to be saved for it: kept_n, where a tape whose only mode is to keep its code goes on as
- * fast as it can, and general_n. */
+/* wgi_some_n(.., h0, h1, .., p0, p1, ..): of a tape of the fast path, which leaves out the constants among the
+ * operands, with everything in registers; where that is not all, the result has the slot WGI_OUTSIDE, and is none.
+ * wgi_let_n(.., h0, h1, .., p0, p1, .., x0, x1, ..): everything. What it does not do itself is left to functions
+ * with the same arguments, so that none has to be saved for it: kept_n, where a tape whose only mode is to keep its code
+ * goes on as fast as it can, and general_n. */
 #define EACH1(m) m(0)
 #define EACH2(m) EACH1(m), m(1)
 #define EACH3(m) EACH2(m), m(2)
@@ -236,9 +244,44 @@ static size_t join_pairs(wgi_record *r, size_t k) {
     wg_tape *t, double value, EACH##n(H), const wgi_site *site, const double *number,          \
         EACH##n(P), EACH##n(X)
 #define GIVEN(n) t, value, EACH##n(h), site, number, EACH##n(p), EACH##n(x)
-/* Operand i if it is no constant; counts the variables of this tape. */
-#define TAKE(i) k = take(r, k, h##i, p##i), own += h##i - stamp < slots
 #define IS_NAN(i) || __builtin_isnan(p##i)
+/* Operand i is taken, behind k that were. For each i and k there is code of its own: then it is known where what is
+ * stored, and a branch goes as it went the last time. */
+#define TAKE(i, next, k, more)                                                                 \
+    at_##i##_##k : __attribute__((unused));                                                    \
+    if (h##i == 0) goto at_##next##_##k;                                                       \
+    if (WGI_UNLIKELY(h##i - stamp >= slots)) return nothing;                                   \
+    take(r, k, slots, h##i, p##i);                                                             \
+    goto at_##next##_##more;
+#define TAKE1(m) m(0, 1, 0, 1)
+#define TAKE2(m) TAKE1(m) m(1, 2, 0, 1) m(1, 2, 1, 2)
+#define TAKE3(m) TAKE2(m) m(2, 3, 0, 1) m(2, 3, 1, 2) m(2, 3, 2, 3)
+#define TAKE4(m) TAKE3(m) m(3, 4, 0, 1) m(3, 4, 1, 2) m(3, 4, 2, 3) m(3, 4, 3, 4)
+#define TAKE5(m) TAKE4(m) m(4, 5, 0, 1) m(4, 5, 1, 2) m(4, 5, 2, 3) m(4, 5, 3, 4) m(4, 5, 4, 5)
+#define TAKE6(m)                                                                               \
+    TAKE5(m) m(5, 6, 0, 1) m(5, 6, 1, 2) m(5, 6, 2, 3) m(5, 6, 3, 4) m(5, 6, 4, 5) m(5, 6, 5, 6)
+#define TAKE7(m)                                                                               \
+    TAKE6(m)                                                                                   \
+    m(6, 7, 0, 1) m(6, 7, 1, 2) m(6, 7, 2, 3) m(6, 7, 3, 4) m(6, 7, 4, 5) m(6, 7, 5, 6)        \
+        m(6, 7, 6, 7)
+#define TAKE8(m)                                                                               \
+    TAKE7(m)                                                                                   \
+    m(7, 8, 0, 1) m(7, 8, 1, 2) m(7, 8, 2, 3) m(7, 8, 3, 4) m(7, 8, 4, 5) m(7, 8, 5, 6)        \
+        m(7, 8, 6, 7) m(7, 8, 7, 8)
+/* All n were looked at, k taken. */
+#define TAKEN(n, k)                                                                            \
+    at_##n##_##k : if (k == 0) return wg_constant(value);                                      \
+    t->slots = slots + 1;                                                                      \
+    t->top = r + (n > 4 && k >= 4 ? join_pairs(r, k) : (k + 1) / 2);                           \
+    return wgi_result(t, value, slots);
+#define TAKEN1(m, n) m(n, 0) m(n, 1)
+#define TAKEN2(m, n) TAKEN1(m, n) m(n, 2)
+#define TAKEN3(m, n) TAKEN2(m, n) m(n, 3)
+#define TAKEN4(m, n) TAKEN3(m, n) m(n, 4)
+#define TAKEN5(m, n) TAKEN4(m, n) m(n, 5)
+#define TAKEN6(m, n) TAKEN5(m, n) m(n, 6)
+#define TAKEN7(m, n) TAKEN6(m, n) m(n, 7)
+#define TAKEN8(m, n) TAKEN7(m, n) m(n, 8)
 #define LET(n)                                                                                 \
     static __attribute__((noinline)) wg_real general_##n(ARGUMENTS(n)) {                       \
         const wgi_s##n list = {{EACH##n(p)}, {EACH##n(x)}, {EACH##n(h)}};                      \
@@ -252,22 +295,21 @@ static size_t join_pairs(wgi_record *r, size_t k) {
         for (size_t i = 0; i < site->head >> 56; i++) w[i] = number[i];                        \
         return wgi_append_##n(t, value, &s);                                                   \
     }                                                                                          \
-    wg_real wgi_let_##n(ARGUMENTS(n)) {                                                        \
-        if (WGI_UNLIKELY(t == NULL || t->top >= t->limit)) return kept_##n(GIVEN(n));          \
-        if (WGI_UNLIKELY(0 NAN##n(IS_NAN))) return general_##n(GIVEN(n));                      \
+    WGI_FUNCTION wg_real some_##n(wg_tape *t, double value, EACH##n(H), EACH##n(P)) {          \
+        if (WGI_UNLIKELY((t->top >= t->limit) NAN##n(IS_NAN))) return nothing;                 \
         const uint64_t stamp = (uint64_t)t->stamp << 32;                                       \
         const uint32_t slots = t->slots;                                                       \
         wgi_record *const r = t->top;                                                          \
         WGI_AHEAD(r);                                                                          \
-        for (size_t i = 0; i < (n + 1) / 2; i++) r[i].out = slots, r[i].kind = 0;              \
-        size_t k = 0, own = 0;                                                                 \
-        EACH##n(TAKE);                                                                         \
-        if (WGI_UNLIKELY(own != k)) return general_##n(GIVEN(n));                              \
-        if (k == 0) return wg_constant(value);                                                 \
-        if (k % 2 == 1) take(r, k, 0, 0);                                                      \
-        t->slots = slots + 1;                                                                  \
-        t->top = r + (n > 4 && k >= 4 ? join_pairs(r, k) : (k + 1) / 2);                       \
-        return wgi_result(t, value, slots);                                                    \
+        TAKE##n(TAKE) TAKEN##n(TAKEN, n)                                                       \
+    }                                                                                          \
+    wg_real wgi_some_##n(wg_tape *t, double value, EACH##n(H), EACH##n(P)) {                   \
+        return t == NULL ? nothing : some_##n(t, value, EACH##n(h), EACH##n(p));               \
+    }                                                                                          \
+    wg_real wgi_let_##n(ARGUMENTS(n)) {                                                        \
+        if (WGI_UNLIKELY(t == NULL || t->top >= t->limit)) return kept_##n(GIVEN(n));          \
+        const wg_real y = some_##n(t, value, EACH##n(h), EACH##n(p));                          \
+        return y.at.slot != WGI_OUTSIDE ? y : general_##n(GIVEN(n));                           \
     }
 LET(1)
 LET(2)
@@ -290,14 +332,6 @@ LET(8)
 
 /* In the head of the entry: were partials multiplied? */
 static const uint64_t products_bit = (uint64_t)1 << 32;
-
-/* Loaded by itself: two partials that were stored one by one a moment ago would come late as a vector. */
-static inline double by_itself(double p) {
-#if defined(__x86_64__)
-    __asm__("" : "+x"(p));
-#endif
-    return p;
-}
 
 #define HANDLE(i) s->h[i]
 #define PARTIAL(i) by_itself(s->p[i])

@@ -135,6 +135,8 @@ wg_status wg_reverse_check(wg_tape *t, size_t k, size_t m, const wg_real *y) {
     wgi_core *const c = wgi_core_of(t);
     if (k < 1 || k > 64) return wgi_refuse(c, WG_EARG, "%s: %zu lanes, not 1 to 64", call, k);
     wg_status s = open_sweep(c, call, k, m, y, &root);
+    if (s == WG_ESEED && wgi_adjoints_open(c, c->head.slots, stored_lanes(k), 1) == WG_OK)
+        c->asked = k;
     if (s != WG_OK) return s;
     if (c->head.last_block != NULL) s = wgi_blocks_room(c, 0);
     if (s == WG_OK) return s;

@@ -76,10 +76,13 @@ CALL_OF(fails) { return UNUSED, WG_ESINGULAR; }
 CALL_OF(returns_nothing_known) { return UNUSED, (wg_status)99; }
 CALL_OF(says_no_without_reason) { return UNUSED, (wg_status)-1; }
 CALL_OF(writes_nothing) { return UNUSED, WG_OK; }
+/* What it was given may be the tape's, and is not touched afterwards. */
 CALL_OF(resets) {
     UNUSED;
+    const wg_real of[2] = {at(n, x, 0), at(n, x, 1)};
+    wg_real to[2];
     wg_tape_reset(t);
-    return smooth(t, n, x, m, y, data);
+    return smooth(t, 2, of, 2, to, data);
 }
 CALL_OF(drives) {
     UNUSED;

@@ -94,6 +94,7 @@ static void put_node(sink *o, const wg_function *f, const wgi_node *n) {
     }
     if (row->holds & WGI_HOLDS_WHOLE) {
         const wgi_whole_op op = wgi_whole_of(n);
+        if (wgi_whole_is_own(op.row)) o->status = WG_EMODE;
         for (int k = 0; k < 3; k++) put(o, 4, op.size[k]);
     }
     if (row->holds & WGI_HOLDS_PART) put(o, 4, n->part);

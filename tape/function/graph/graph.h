@@ -140,7 +140,7 @@ typedef struct wgi_graph {
     wgi_list_room node_room, operand_room, table_room;
     struct wgi_recipes *recipes; /* of partials: rules.c */
     struct {                     /* parts of the partials of one array operation: rules.c */
-        uint32_t of, ties, *e, *before, *behind;
+        uint32_t of, ties, norm, *e, *before, *behind;
     } shares;
     const struct wgi_repeat *
         *repeat; /* in the arena, or of a function that outlives the graph */

@@ -243,23 +243,56 @@ static void count_ties(wgi_graph *g, uint32_t node) {
     g->shares.ties = ties;
 }
 
-/* The norm that operands are divided by: NaN, where it has overflowed or lost its digits. */
-static uint32_t whole_norm(wgi_graph *g, uint32_t node) {
-    const uint32_t none = wgi_graph_number(g, NAN);
-    const uint32_t not_small =
-        WGI_GRAPH4(g, select_lt, node, wgi_graph_number(g, DBL_MIN), none, node);
-    return WGI_GRAPH4(g, select_lt, wgi_graph_number(g, DBL_MAX), node, none, not_small);
+/* Norms of which the squares neither overflow nor lose their digits, times or over that power of two. */
+#define BELOW 0x1p-960
+#define SCALE 0x1p600
+
+/* Are the operands of a norm scaled already, by a number as scale_norm has it? */
+static int is_scaled(const wgi_graph *g, const wgi_node *n) {
+    for (uint32_t k = 0; k < n->count; k++) {
+        const wgi_node *const x = &g->node[g->operand[n->first + k]];
+        for (uint32_t i = 0; wgi_node_op(x) == WGI_ROW_mul && i < 2; i++) {
+            const wgi_node *const by = &g->node[g->operand[x->first + i]];
+            if (wgi_node_op(by) == WGI_ROW_select_lt &&
+                wgi_graph_is(g, g->operand[by->first + 2], SCALE))
+                return 1;
+        }
+    }
+    return 0;
 }
 
-/* norm2: x/v, and 0 at 0. logsumexp: softmax. maximum and minimum: 1, or even shares for
+/* The operands of a norm, and it, times the same power of two: 1 where its value can be divided by,
+ * otherwise one that brings it there. Where an operand is infinite the norm is NaN: that may be the
+ * difference of two that are not. */
+static void scale_norm(wgi_graph *g, uint32_t node) {
+    const wgi_node n = g->node[node];
+    uint32_t *const y = wgi_node_list(g->c, n.count);
+    if (y == NULL) return;
+    memcpy(y, g->operand + n.first, n.count * sizeof *y);
+    g->shares.of = g->shares.norm = node, g->shares.e = y;
+    if (is_scaled(g, &n)) return;
+    const uint32_t down = WGI_GRAPH4(g, select_lt, wgi_graph_number(g, DBL_MAX), node,
+                                     wgi_graph_number(g, 1 / SCALE), wgi_graph_number(g, 1));
+    const uint32_t by = WGI_GRAPH4(g, select_lt, node, wgi_graph_number(g, BELOW),
+                                   wgi_graph_number(g, SCALE), down);
+    for (uint32_t k = 0; k < n.count; k++) y[k] = WGI_GRAPH2(g, mul, y[k], by);
+    const uint32_t norm = wgi_graph_array(g, WGI_ARRAY_norm2, n.count, y);
+    g->shares.norm = WGI_GRAPH4(g, select_lt, wgi_graph_number(g, DBL_MAX), norm,
+                                wgi_graph_number(g, NAN), norm);
+}
+
+/* norm2: x/v, of scaled numbers, and 0 at 0. logsumexp: softmax. maximum and minimum: 1, or even shares for
  * operands that tie. lookup: 1 for the element that is chosen. */
 uint32_t wgi_array_partial(wgi_graph *g, uint32_t node, size_t k) {
     const wgi_node n = g->node[node];
     const uint32_t x = g->operand[n.first + k];
     const uint32_t zero = wgi_graph_number(g, 0), one = wgi_graph_number(g, 1);
-    if (n.array == WGI_ARRAY_norm2)
+    if (n.array == WGI_ARRAY_norm2) {
+        if (g->shares.of != node) scale_norm(g, node);
+        if (g->c->status != WG_OK) return 0;
         return WGI_GRAPH4(g, select_eq, node, zero, zero,
-                          WGI_GRAPH2(g, div, x, whole_norm(g, node)));
+                          WGI_GRAPH2(g, div, g->shares.e[k], g->shares.norm));
+    }
     if (n.array == WGI_ARRAY_logsumexp) return softmax(g, node, (uint32_t)k);
     if (n.array == WGI_ARRAY_lookup) {
         const uint32_t index = g->operand[n.first + n.count - 1];

@@ -433,8 +433,11 @@ static void take_whole(wgi_taking *r, const wgi_block *b, const wgi_whole_op *op
     wg_block call;
     if (all == NULL) return;
     memcpy(all, x, operands * sizeof *all);
-    for (unsigned i = 0; i < numbers; i++)
-        all[operands + i] = wgi_graph_number(g, ((const double *)b->params)[i]);
+    for (unsigned i = 0; i < numbers; i++) {
+        double number;
+        memcpy(&number, (const char *)b->params + i * sizeof number, sizeof number);
+        all[operands + i] = wgi_graph_number(g, number);
+    }
     uint32_t part = wgi_graph_whole_op(g, op, all) + 1;
     wgi_whole_call(op, NULL, NULL, arg, &call);
     for (unsigned k = 0; k < first; k++)

@@ -6,11 +6,14 @@
  * two eigenvalues or singular values are near to each other, all are positive and below 1. The calls
  * that a rule makes there are those that it makes everywhere.
  *
+ * Functions of the user's are called at points only: of their operations nothing is computed there.
+ *
  * What a rule gives, J'w, is linear in w. The tangent J v is the adjoint of that by w, with v for the
  * adjoint of J'w, the same for all w, of which 0 is taken: so it needs no rule of its own. */
 #include "whole_node.h"
 
 #include "builder.h"
+#include "ops/matrix/traits.h"
 #include "taking.h"
 
 #include <math.h>
@@ -72,7 +75,7 @@ static wg_status record(recorded *r, const double *number, const uint32_t *w) {
     wg_status s = op->row->op->shape(&r->call);
     r->call.saved = saved;
     r->call.work = saved + (r->call.saved_bytes + 63) / 64 * 64;
-    if (s == WG_OK) s = op->row->op->value(&r->call);
+    if (s == WG_OK && !wgi_whole_is_own(op->row)) s = op->row->op->value(&r->call);
     if (s == WG_ESINGULAR) { /* Riccati equations have a solution where A is stable */
         fill(&r->call.in[0], 0, -1);
         s = op->row->op->value(&r->call);
@@ -88,6 +91,7 @@ static wg_status record(recorded *r, const double *number, const uint32_t *w) {
     for (size_t k = 0; k < r->call.outputs; k++) {
         const wg_block_arg *const a = &r->call.out[k];
         const size_t size = a->rows * a->cols;
+        if (wgi_whole_is_own(op->row)) fill(a, k, 1);
         r->out[k] = wg_mat_input(r->t, a->rows, a->cols, a->value, a->ld);
         double *const bar = wg_tape_keep(r->t, (size + 1) * sizeof *bar, NULL);
         for (size_t e = 0; bar != NULL && e < size; e++)
@@ -184,6 +188,23 @@ static uint32_t *parts_of(wgi_graph *g, uint32_t number, size_t count) {
     return y;
 }
 
+/* Of an operation of one number x: the node of its slope. */
+static uint32_t slope_of(wgi_graph *g, const wgi_whole_op *op, const double *number,
+                         uint32_t x) {
+    const size_t count = op->row->numbers;
+    uint32_t *const at = wgi_no_nodes(g->c, count + 1);
+    double *const of = wg_tape_keep(&g->c->head, (count + 1) * sizeof *of, NULL);
+    if (g->c->status != WG_OK) return WGI_NO_NODE;
+    if (!wgi_traits_of(op->row->op).slope(number, of)) {
+        (void)wgi_fail(g->c, WG_EMODE, "%s: %s: its user has given no slope of a slope",
+                       g->call, op->row->op->name);
+        return WGI_NO_NODE;
+    }
+    at[0] = x;
+    for (size_t i = 0; i < count; i++) at[1 + i] = wgi_graph_number(g, of[i]);
+    return wgi_graph_whole_op(g, op, at) + 1;
+}
+
 void wgi_whole_reverse(wgi_graph *g, uint32_t number, const uint32_t *bar,
                        const unsigned char *wanted, uint32_t *to) {
     if (g->c->status != WG_OK) return;
@@ -199,6 +220,12 @@ void wgi_whole_reverse(wgi_graph *g, uint32_t number, const uint32_t *bar,
     memcpy(x, g->operand + n.first, n.count * sizeof *x);
     memcpy(w, bar, parts * sizeof *w);
     for (size_t e = 0; e < elements; e++) on[e] = wanted[x[e]];
+    if (wgi_traits_of(op.row->op).slope != NULL) {
+        const uint32_t d = on[0] ? slope_of(g, &op, params, x[0]) : WGI_NO_NODE;
+        if (d != WGI_NO_NODE)
+            to[x[0]] = wgi_graph_plus(g, to[x[0]], wgi_graph_times(g, w[0], d));
+        return;
+    }
     adjoints(g, &op, params, x, y, w, on, back);
     for (size_t e = 0; e < elements && g->c->status == WG_OK; e++)
         if (on[e]) to[x[e]] = wgi_graph_plus(g, to[x[e]], back[e]);
@@ -250,6 +277,11 @@ void wgi_whole_forward(wgi_graph *g, uint32_t number, uint32_t *tangent) {
     if (g->c->status != WG_OK) return;
     for (size_t e = 0; e < elements; e++) dot[e] = tangent[g->operand[n.first + e]];
     if (!any_node(elements, dot)) return;
+    if (wgi_traits_of(op.row->op).slope != NULL) {
+        const uint32_t d = slope_of(g, &op, params, g->operand[n.first]);
+        if (d != WGI_NO_NODE) tangent[number + 1] = wgi_graph_times(g, dot[0], d);
+        return;
+    }
     wgi_graph h;
     wgi_graph_open(&h, g->c, g->call);
     transpose(&h, &op, params, dot, yt);

@@ -86,6 +86,15 @@ static uint32_t partial_of(wgi_series *s, uint32_t node, uint32_t k) {
     return WGI_GRAPH2(g, mul, WGI_GRAPH1(g, log, a), node);
 }
 
+/* Its value, for a partial p with that series. Of a power of 0 p is no number, though its partial may be
+ * one: what does not move from there has a series. */
+static uint32_t value_of(wgi_series *s, uint32_t node, uint32_t k, uint32_t p) {
+    if (!is_power(&s->g->node[node]) || s->g->c->status != WG_OK) return p;
+    const uint32_t exact = wgi_graph_or_zero(s->g, wgi_graph_partial(s->g, node, k));
+    return WGI_GRAPH4(s->g, select_eq, wgi_series_operand(s, node, 0),
+                      wgi_graph_number(s->g, 0), exact, p);
+}
+
 /* The same power as products: from 0 on it has the derivatives that a quotient by it has not. */
 static uint32_t as_products(wgi_series *s, uint32_t a, unsigned exponent) {
     uint32_t power = WGI_NO_NODE;
@@ -101,20 +110,23 @@ static uint32_t as_products(wgi_series *s, uint32_t a, unsigned exponent) {
 static int find_shares(wgi_series *s, uint32_t node) {
     const uint32_t count = s->g->node[node].count;
     unsigned exponent;
-    if (s->partials + count > s->partial_room) {
-        s->partial_room = 2 * (s->partials + count);
+    if (s->partials + 2 * count > s->partial_room) {
+        s->partial_room = 2 * (s->partials + 2 * count);
         s->partial = longer(s, s->partial, s->partials, s->partial_room, sizeof *s->partial);
         if (s->partial == NULL) return 0;
     }
     const size_t first = s->partials;
-    s->partials += count;
+    s->partials += 2 * count;
     if (is_whole_power(s, node, &exponent)) {
         s->partial[first] = as_products(s, wgi_series_operand(s, node, 0), exponent);
         s->partial[first + 1] = WGI_NO_NODE;
     } else
-        for (uint32_t k = 0; k < count; k++)
-            s->partial[first + k] =
-                s->moves[wgi_series_operand(s, node, k)] ? partial_of(s, node, k) : WGI_NO_NODE;
+        for (uint32_t k = 0; k < count; k++) {
+            const int moves = s->moves[wgi_series_operand(s, node, k)];
+            const uint32_t p = moves ? partial_of(s, node, k) : WGI_NO_NODE;
+            s->partial[first + k] = p;
+            s->partial[first + count + k] = p == WGI_NO_NODE ? p : value_of(s, node, k, p);
+        }
     if (!learn(s)) return 0;
     s->shares[node] = (uint32_t)first + 1;
     return 1;

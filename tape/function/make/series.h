@@ -32,7 +32,8 @@ typedef struct wgi_series {
     uint32_t *need,
         *done;        /* up to which order it is wanted; what it needs for that was asked for */
     uint32_t *shares; /* where its partials stand, plus 1; 0: they were not asked for */
-    uint32_t *partial; /* one per operand; WGI_NO_NODE: of one that does not move */
+    uint32_t *
+        partial; /* one per operand, WGI_NO_NODE of one that does not move; then their values */
     size_t partials, partial_room;
 } wgi_series;
 
@@ -44,7 +45,8 @@ wgi_recurrence wgi_series_of(const wgi_series *s, uint32_t node);
 static inline uint32_t wgi_series_operand(const wgi_series *s, uint32_t node, uint32_t k) {
     return s->g->operand[s->g->node[node].first + k];
 }
-/* The partials of a node, or the node with the same series. */
+/* The partials of a node, and behind them nodes of their values at the point; or the node with the same
+ * series. */
 static inline const uint32_t *wgi_series_shares(const wgi_series *s, uint32_t node) {
     return s->partial + s->shares[node] - 1;
 }

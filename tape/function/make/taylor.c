@@ -82,19 +82,20 @@ static uint32_t by_partials(series *s, uint32_t node, size_t k) {
     wgi_graph *const g = s->g;
     const uint32_t *const p = wgi_series_shares(&s->of, node);
     const uint32_t count = g->node[node].count;
+    const uint32_t *const value = p + count;
     uint32_t all = WGI_NO_NODE, weighted = WGI_NO_NODE;
     for (uint32_t i = 0; i < count; i++) {
         const uint32_t a = operand(s, node, i);
         if (p[i] == WGI_NO_NODE || wgi_graph_is(g, p[i], 0)) continue;
         if (!s->of.moves[p[i]]) {
-            all = wgi_graph_plus(g, all, wgi_graph_product(g, coefficient(s, a, k), p[i]));
+            all = wgi_graph_plus(g, all, wgi_graph_product(g, coefficient(s, a, k), value[i]));
             continue;
         }
         for (size_t j = 1; j <= k; j++) {
             const uint32_t by =
                 wgi_graph_product(g, wgi_graph_number(g, (double)j), coefficient(s, a, j));
-            weighted = wgi_graph_plus(g, weighted,
-                                      wgi_graph_product(g, by, coefficient(s, p[i], k - j)));
+            const uint32_t of = j < k ? coefficient(s, p[i], k - j) : value[i];
+            weighted = wgi_graph_plus(g, weighted, wgi_graph_product(g, by, of));
         }
     }
     if (k > 1) weighted = over(g, weighted, wgi_graph_number(g, (double)k));

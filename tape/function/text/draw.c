@@ -128,7 +128,7 @@ static void put_matrices(drawing *o, const wgi_node *n) {
         op.flags & WGI_DENSE_TURNED ? ", turned" : "");
 }
 
-/* "wg_eigh(5)" */
+/* "wg_eigh(5)", "wg_mat_map" */
 static void put_block(drawing *o, const wgi_node *n) {
     const wgi_whole_op op = wgi_whole_of(n);
     const char *before = "(";
@@ -138,7 +138,7 @@ static void put_block(drawing *o, const wgi_node *n) {
         put(o, "%s%zu", before, op.size[k]);
         before = "x";
     }
-    put(o, ")");
+    if (before[0] == 'x') put(o, ")");
 }
 
 /* What it does: "mul", "mul.b", "body0", "product(4x3x5, rule)", or its kind. */
@@ -153,15 +153,23 @@ static void put_what(drawing *o, const wgi_node *n) {
     else if (wgi_node_is_partial(n)) put_second(o, n);
 }
 
+/* Addresses of functions of the user's say nothing to anybody. */
+static uint32_t shown_operands(const wgi_node *n) {
+    if ((wgi_node_row(n)->holds & WGI_HOLDS_WHOLE) == 0) return n->count;
+    const wgi_whole *const row = wgi_whole_of(n).row;
+    return n->count - (wgi_whole_is_own(row) ? row->numbers : 0);
+}
+
 /* "mul(x[3], t11)"; after `most` operands dots stand for the others. */
 static void put_node(drawing *o, const wgi_node *n, size_t most) {
+    const uint32_t count = shown_operands(n);
     put_what(o, n);
     put(o, "(");
-    for (uint32_t k = 0; k < n->count && k < most && !o->text->failed; k++) {
+    for (uint32_t k = 0; k < count && k < most && !o->text->failed; k++) {
         if (k != 0) put(o, ", ");
         put_operand(o, o->f->operand[n->first + k]);
     }
-    put(o, n->count > most ? ", ...)" : ")");
+    put(o, count > most ? ", ...)" : ")");
 }
 
 static void put_guard(drawing *o, const wgi_graph_guard *g) {

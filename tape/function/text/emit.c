@@ -150,7 +150,7 @@ wg_status wgi_emit(wgi_core *c, const char *call, const wg_function *f,
     int beyond = 0;
     wg_status status = wgi_writer_open(&w, c, call, f, name);
     if (status != WG_OK || !wgi_emit_bodies_check(c, call, f, &beyond)) return c->status;
-    if (!blas && !wgi_emit_wholes_check(c, call, f)) return c->status;
+    if (!wgi_emit_wholes_check(c, call, f, blas)) return c->status;
     w.blas = blas;
     if (blas && wgi_name_arguments(&w) != WG_OK) return c->status;
     wgi_text_open(&w.o, write, ctx);

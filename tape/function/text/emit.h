@@ -71,7 +71,7 @@ int wgi_emit_dense_reads(const wgi_node *n, uint32_t k);
 /* Are there any, in bodies too? */
 int wgi_emit_wholes(const wgi_writer *w, int bodies);
 /* Refuses them, by name, in a text that may have no calls of libraries. 0: there are some. */
-int wgi_emit_wholes_check(wgi_core *c, const char *call, const wg_function *f);
+int wgi_emit_wholes_check(wgi_core *c, const char *call, const wg_function *f, int blas);
 void wgi_emit_whole_prototype(wgi_writer *w);
 
 #endif

@@ -15,14 +15,21 @@ static int any_in(const wg_function *f, int bodies) {
 
 int wgi_emit_wholes(const wgi_writer *w, int bodies) { return any_in(w->f, bodies); }
 
-int wgi_emit_wholes_check(wgi_core *c, const char *call, const wg_function *f) {
-    for (size_t i = 0; i < f->nodes; i++)
-        if (f->node[i].kind == WGI_NODE_WHOLE)
+int wgi_emit_wholes_check(wgi_core *c, const char *call, const wg_function *f, int blas) {
+    for (size_t i = 0; i < f->nodes; i++) {
+        if (f->node[i].kind != WGI_NODE_WHOLE) continue;
+        const wgi_whole *const row = wgi_whole_of(&f->node[i]).row;
+        if (wgi_whole_is_own(row))
+            return wgi_fail(c, WG_EMODE,
+                            "%s: %s is a call of functions that have no name in the text", call,
+                            row->op->name) == WG_OK;
+        if (!blas)
             return wgi_fail(c, WG_EMODE,
                             "%s: %s is a call of this library in the text: set blas for it",
-                            call, wgi_whole_of(&f->node[i]).row->op->name) == WG_OK;
+                            call, row->op->name) == WG_OK;
+    }
     for (size_t k = 0; k < f->repeats; k++)
-        if (!wgi_emit_wholes_check(c, call, f->repeat[k].body)) return 0;
+        if (!wgi_emit_wholes_check(c, call, f->repeat[k].body, blas)) return 0;
     return 1;
 }
 

@@ -1,0 +1,310 @@
+/* SPDX-License-Identifier: MIT */
+/* test_function_ends.c - functions at the ends of the range of numbers, and at zeros with signs: against
+ * tapes, in every way in which a function is evaluated, first and second derivatives with it. */
+#define _DEFAULT_SOURCE /* of the scratch directories */
+#include "compile_case.h"
+
+#include <wengert.h>
+
+enum {
+    N = 4,
+    VALUE = 0,
+    GRADIENT = 1,
+    CURVATURE = 1 + N,
+    TANGENT = 1 + 2 * N,
+    OUT = 2 + 2 * N
+};
+
+/* Of slopes, which are of unit vectors, and of curvature, which is 1 over the norm in size. */
+#define TOL_END (64 * DBL_EPSILON)
+
+static wg_tape *tape;
+static int open_tape(void **state) {
+    (void)state;
+    tape = wg_tape_new(&(wg_options){.flags = WG_KEEP_CODE});
+    return tape == NULL;
+}
+static int close_tape(void **state) {
+    (void)state;
+    wg_tape_free(tape);
+    return free_pools(state);
+}
+
+static void must(wg_status s) {
+    if (s != WG_OK) fail_msg("%s", wg_tape_message(tape));
+}
+
+/* Value, gradient, Hessian times dx and derivative along dx of f, recorded where nothing is special. */
+static wg_function *all_of(wg_callback *f) {
+    static const double start[N] = {1, -2, 3.5, 0.25};
+    const wg_argument in = {"x", N, 1, 0}, out = {"y", 1, 1, 0};
+    wg_function *value, *slopes, *curved, *along, *all;
+    must(wg_function_record(tape, f, NULL, 1, &in, start, 1, &out, &value));
+    must(wg_function_gradient(tape, value, &slopes));
+    must(wg_function_hvp(tape, value, &curved));
+    must(wg_function_jvp(tape, value, &along));
+    const wg_function *const parts[] = {value, slopes, curved, along};
+    must(wg_function_join(tape, 4, parts, &all));
+    wg_function_free(value), wg_function_free(slopes);
+    wg_function_free(curved), wg_function_free(along);
+    assert_int_equal(all->n, 2 * N);
+    assert_int_equal(all->m, OUT);
+    return all;
+}
+
+static void same_results(const char *way, const wg_function *f, size_t points, const double *y,
+                         const double *got) {
+    for (size_t i = 0; i < points * f->m; i++)
+        if (!same_bits(y[i], got[i]))
+            fail_msg("%s, point %zu, entry %zu: %.17g, not %.17g", way, i / f->m, i % f->m,
+                     got[i], y[i]);
+}
+
+/* y: of one point at a time. All points side by side, compiled, and saved and loaded, the bits are
+ * the same; emitted for one point they are near. */
+static void evaluate_every_way(const wg_function *f, size_t points, const double *x,
+                               double *y) {
+    static double got[POINTS * OUT];
+    wg_function *native = NULL, *emitted_one = NULL, *again = NULL;
+    wg_compiled how;
+    size_t bytes = 0;
+    assert_true(points <= POINTS && f->m <= OUT);
+    for (size_t p = 0; p < points; p++)
+        assert_int_equal(evaluate(f, 1, x + p * f->n, y + p * f->m, 1, NULL), WG_OK);
+    assert_int_equal(evaluate(f, points, x, got, 1, NULL), WG_OK);
+    same_results("side by side", f, points, y, got);
+    native = must_compile(tape, f);
+    assert_int_equal(evaluate(native, points, x, got, 1, NULL), WG_OK);
+    same_results("compiled", f, points, y, got);
+    const wg_compile_options o = {"cc", NULL, COMPILED_BEFORE};
+    must(wg_function_compile_point(tape, f, &o, &emitted_one, &how));
+    wg_point_call *const call = wg_function_point(emitted_one);
+    if (call == NULL) fail_msg("%s", how.why);
+    for (size_t p = 0; p < points; p++) {
+        const double *arg[8];
+        double *res[8];
+        assert_true(f->inputs <= 8 && f->outputs <= 8);
+        arg[0] = x + p * f->n, res[0] = got + p * f->m;
+        for (size_t k = 1; k < f->inputs; k++)
+            arg[k] = arg[k - 1] + wgi_argument_size(&f->input[k - 1]);
+        for (size_t k = 1; k < f->outputs; k++)
+            res[k] = res[k - 1] + wgi_argument_size(&f->output[k - 1]);
+        assert_int_equal(call(arg, res), 0);
+    }
+    for (size_t i = 0; i < points * f->m; i++) /* compilers take their own powers */
+        if (!same_bits(y[i], got[i]) && !(fabs(got[i] - y[i]) <= TOL_END * fabs(y[i])))
+            fail_msg("emitted, point %zu, entry %zu: %.17g, not %.17g", i / f->m, i % f->m,
+                     got[i], y[i]);
+    assert_int_equal(wg_function_save(f, NULL, 0, &bytes), WG_OK);
+    void *const file = malloc(bytes);
+    assert_non_null(file);
+    assert_int_equal(wg_function_save(f, file, bytes, &bytes), WG_OK);
+    must(wg_function_load(tape, file, bytes, NULL, 0, &again));
+    assert_int_equal(evaluate(again, points, x, got, 1, NULL), WG_OK);
+    same_results("loaded", f, points, y, got);
+    free(file);
+    wg_function_free(again), wg_function_free(emitted_one), wg_function_free(native);
+}
+
+/* ---- norms ---- */
+
+static wg_status norm(wg_tape *t, size_t n, const wg_real *x, size_t m, wg_real *y,
+                      void *data) {
+    (void)m, (void)data;
+    y[0] = wg_norm2(t, n, x);
+    return WG_OK;
+}
+static wg_status distance(wg_tape *t, size_t n, const wg_real *x, size_t m, wg_real *y,
+                          void *data) {
+    (void)m, (void)data;
+    y[0] = wg_mat_at(
+        wg_distances(t, wg_mat_gather(t, 1, n / 2, x), wg_mat_gather(t, 1, n / 2, x + n / 2)),
+        0, 0);
+    return WG_OK;
+}
+static wg_status deviation(wg_tape *t, size_t n, const wg_real *x, size_t m, wg_real *y,
+                           void *data) {
+    (void)m, (void)data;
+    y[0] = wg_mat_std(t, wg_mat_gather(t, n, 1, x), 1);
+    return WG_OK;
+}
+static wg_status norm_of_order_3(wg_tape *t, size_t n, const wg_real *x, size_t m, wg_real *y,
+                                 void *data) {
+    (void)m, (void)data;
+    y[0] = wg_mat_norm_entries(t, wg_mat_gather(t, n, 1, x), 3);
+    return WG_OK;
+}
+
+/* How much of a point is known to a function: it, its slopes, its curvature. */
+enum known { NO_SLOPES, SLOPES, CURVED };
+typedef struct end {
+    double x[N];
+    enum known known;
+} end;
+
+static void near_to(const char *name, size_t p, size_t entry, double got, double want,
+                    double size) {
+    if (!same_bits(got, want) && !(fabs(got - want) <= TOL_END * size))
+        fail_msg("%s, point %zu, entry %zu: %.17g, not %.17g", name, p, entry, got, want);
+}
+
+static void ends_of(const char *name, wg_callback *f, size_t points, const end *at) {
+    static const double along[N] = {0.5, -0.25, 1, 0.75};
+    static double x[2 * N * POINTS], y[OUT * POINTS];
+    wg_function *const all = all_of(f);
+    for (size_t p = 0; p < points; p++) {
+        memcpy(x + 2 * N * p, at[p].x, sizeof at[p].x);
+        memcpy(x + 2 * N * p + N, along, sizeof along);
+    }
+    evaluate_every_way(all, points, x, y);
+    for (size_t p = 0; p < points; p++) {
+        const double *const got = y + OUT * p;
+        double v, g[N], h[N], dot = 0;
+        must(wg_hvp(tape, f, NULL, N, at[p].x, along, &v, g, h));
+        near_to(name, p, VALUE, got[VALUE], v, v);
+        for (size_t k = 0; k < N; k++) dot += g[k] * along[k];
+        for (size_t k = 0; k < N; k++) {
+            if (at[p].known == NO_SLOPES) assert_true(isnan(got[GRADIENT + k]));
+            else near_to(name, p, GRADIENT + k, got[GRADIENT + k], g[k], 1);
+            if (at[p].known == CURVED)
+                near_to(name, p, CURVATURE + k, got[CURVATURE + k], h[k], fmax(1 / v, DBL_MIN));
+        }
+        if (at[p].known == NO_SLOPES) assert_true(isnan(got[TANGENT]));
+        else near_to(name, p, TANGENT, got[TANGENT], dot, 1);
+    }
+    wg_function_free(all);
+}
+
+static void slopes_of_norms_at_the_ends_of_the_range_are_those_of_a_tape(void **state) {
+    (void)state;
+    static const end of_norm[] = {{{3e300, 4e300, -1e300, 2e290}, CURVED},
+                                  {{3e-300, -4e-300, 0, 1e-301}, CURVED},
+                                  {{1, -2, 3, 4}, CURVED},
+                                  {{1e-160, 1e-165, 0, -2e-160}, CURVED},
+                                  {{1e155, 0, 0, 1}, CURVED},
+                                  {{0, 0, 0, 0}, SLOPES},
+                                  {{1.5e308, 1.5e308, 0, -1e308}, SLOPES},
+                                  {{5e-324, 5e-324, 0, 0}, SLOPES},
+                                  {{1e-310, 2e-310, -3e-310, 0}, SLOPES},
+                                  {{-1.5e308, 1.7e308, 1, 0}, SLOPES},
+                                  {{1.7e308, 1.7e308, 1.7e308, 1}, SLOPES},
+                                  {{INFINITY, 1, 2, 3}, NO_SLOPES},
+                                  {{INFINITY, -INFINITY, 2, 3}, NO_SLOPES},
+                                  {{NAN, 1, 2, 3}, NO_SLOPES}};
+    ends_of("norm", norm, sizeof of_norm / sizeof *of_norm, of_norm);
+    static const end of_order_3[] = {{{3e300, 4e300, -1e300, 2e300}, SLOPES},
+                                     {{1.5e308, 1.5e308, 1, -1e308}, SLOPES},
+                                     {{3e-300, -4e-300, 1e-300, 1e-301}, SLOPES},
+                                     {{INFINITY, 1, 2, 3}, NO_SLOPES}};
+    ends_of("norm of order 3", norm_of_order_3, sizeof of_order_3 / sizeof *of_order_3,
+            of_order_3);
+}
+
+static void slopes_of_distances_at_the_ends_of_the_range_are_those_of_a_tape(void **state) {
+    (void)state;
+    static const end of_distance[] = {{{3e300, 4e300, -1e300, 2e290}, CURVED},
+                                      {{3e-300, -4e-300, 0, 1e-301}, CURVED},
+                                      {{1, 2, 1, 2}, SLOPES},
+                                      {{1.7e308, 1.5e308, 1e307, -1e306}, SLOPES},
+                                      {{1e-310, 2e-310, -3e-310, 0}, SLOPES},
+                                      {{1.5e308, 0, -1.5e308, 1.5e308}, NO_SLOPES},
+                                      {{INFINITY, 1, 2, 3}, NO_SLOPES}};
+    ends_of("distance", distance, sizeof of_distance / sizeof *of_distance, of_distance);
+}
+
+/* On the tape as well: the points are too far from each other for numbers, their directions are not. */
+static void directions_of_points_far_apart_are_known_to_tapes(void **state) {
+    (void)state;
+    const double far[N] = {1.5e308, 0, -1.5e308, 1.5e308}, without[N] = {INFINITY, 1, 0, 1};
+    double v, g[N];
+    must(wg_gradient(tape, distance, NULL, N, far, &v, g));
+    assert_true(isinf(v));
+    const double want[N] = {2 / sqrt(5), -1 / sqrt(5), -2 / sqrt(5), 1 / sqrt(5)};
+    for (size_t k = 0; k < N; k++) near_to("far apart", 0, k, g[k], want[k], 1);
+    must(wg_gradient(tape, distance, NULL, N, without, &v, g));
+    assert_true(isinf(v) && isnan(g[0]) && isnan(g[2]) && g[1] == 0 && g[3] == 0);
+}
+
+static void deviations_of_large_numbers_are_those_of_a_tape(void **state) {
+    (void)state;
+    static const end of_deviation[] = {{{1, -2, 3, 4}, CURVED},
+                                       {{1.5e308, 1.5e308, 1, 1e308}, SLOPES},
+                                       {{1e308, -1e308, 1e308, 1.7e308}, SLOPES},
+                                       {{3e300, 4e300, -1e300, 2e290}, CURVED},
+                                       {{3e-300, -4e-300, 0, 1e-301}, CURVED},
+                                       {{2, 2, 2, 2}, SLOPES}};
+    ends_of("deviation", deviation, sizeof of_deviation / sizeof *of_deviation, of_deviation);
+}
+
+/* ---- zeros ---- */
+
+/* Powers of what is 0, and stays so. */
+static wg_status power(wg_tape *t, size_t n, const wg_real *x, size_t m, wg_real *y,
+                       void *data) {
+    (void)n, (void)m, (void)data;
+    y[0] = wg_let(t, wg_pow(wg_sign(x[0]), x[1]));
+    y[1] = wg_let(t, wg_pow(wg_relu(x[0]), x[2]));
+    return WG_OK;
+}
+
+static void powers_of_what_stays_0_have_series(void **state) {
+    (void)state;
+    enum { ORDER = 3, POWERS = 2, COEFFICIENTS = POWERS * (ORDER + 1) };
+    static const double start[N] = {1, 2, 3.5, 0.25};
+    static const double points[][N] = {
+        {0, 0, 0, 1}, {0, 0.5, 2.5, 1}, {-0.0, 2, 1, 1}, {-1, 2.5, 0, 1}, {0, INFINITY, 3, 1}};
+    const wg_argument in = {"x", N, 1, 0}, out = {"y", POWERS, 1, 0};
+    enum { COUNT = sizeof points / sizeof *points };
+    double x[2 * N * COUNT], y[COEFFICIENTS * COUNT];
+    wg_function *f = NULL, *series = NULL;
+    must(wg_function_record(tape, power, NULL, 1, &in, start, 1, &out, &f));
+    must(wg_function_taylor(tape, f, ORDER, &series));
+    assert_int_equal(series->m, COEFFICIENTS);
+    for (size_t p = 0; p < COUNT; p++)
+        for (size_t k = 0; k < N; k++)
+            x[2 * N * p + k] = points[p][k], x[2 * N * p + N + k] = k == 0 ? -1 : 0.5;
+    evaluate_every_way(series, COUNT, x, y);
+    for (size_t p = 0; p < COUNT; p++) {
+        double value[POWERS], dot[POWERS];
+        must(wg_jvp(tape, power, NULL, N, points[p], x + 2 * N * p + N, POWERS, value, dot));
+        for (size_t j = 0; j < POWERS; j++) {
+            const double *const got = y + COEFFICIENTS * p;
+            near_to("power", p, j, got[j], value[j], 1);
+            near_to("power", p, POWERS + j, got[POWERS + j], dot[j], 1);
+        }
+    }
+    wg_function_free(series), wg_function_free(f);
+}
+
+/* 0 x + y is y, the signs of its zeros with it. */
+static wg_status sign_of_axpy(wg_tape *t, size_t n, const wg_real *x, size_t m, wg_real *y,
+                              void *data) {
+    (void)m, (void)data;
+    const wg_mat a = wg_mat_gather(t, n / 2, 1, x), b = wg_mat_gather(t, n / 2, 1, x + n / 2);
+    y[0] = wg_let(t, wg_copysign(3, wg_mat_at(wg_axpy(t, 0, a, b), 0, 0)));
+    return WG_OK;
+}
+
+static void nothing_of_a_vector_leaves_the_other_as_it_is(void **state) {
+    (void)state;
+    static const end of_signs[] = {{{1, 2, -0.0, 1}, SLOPES},
+                                   {{1, 2, 0.0, 1}, SLOPES},
+                                   {{-1, 2, -2, 1}, SLOPES},
+                                   {{INFINITY, NAN, -0.0, 1}, SLOPES}};
+    ends_of("axpy", sign_of_axpy, sizeof of_signs / sizeof *of_signs, of_signs);
+    double v, g[N];
+    must(wg_gradient(tape, sign_of_axpy, NULL, N, of_signs[0].x, &v, g));
+    assert_true(v == -3);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(slopes_of_norms_at_the_ends_of_the_range_are_those_of_a_tape),
+        cmocka_unit_test(slopes_of_distances_at_the_ends_of_the_range_are_those_of_a_tape),
+        cmocka_unit_test(directions_of_points_far_apart_are_known_to_tapes),
+        cmocka_unit_test(deviations_of_large_numbers_are_those_of_a_tape),
+        cmocka_unit_test(powers_of_what_stays_0_have_series),
+        cmocka_unit_test(nothing_of_a_vector_leaves_the_other_as_it_is),
+    };
+    return cmocka_run_group_tests(tests, open_tape, close_tape);
+}
