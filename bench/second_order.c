@@ -4,8 +4,8 @@
  * All are timed on a tape that keeps its code: the gradient is recording and reverse sweep, the
  * first product is that of a new recording, as it also computes the local second derivatives,
  * and a further one at the same point finds them there. Verified first: against the closed form
- * of Rosenbrock's function, and by symmetry. Chains of statements, then operations on matrices, which
- * go by BLAS and LAPACK (OPENBLAS_NUM_THREADS=1 for one thread). */
+ * of Rosenbrock's function, and by symmetry. Chains of statements, then operations on matrices,
+ * which go by BLAS and LAPACK (OPENBLAS_NUM_THREADS=1 for one thread). */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -256,8 +256,8 @@ static void print_times(const struct bench_job *job, const double *bytes, int pe
     putchar('\n');
 }
 
-/* Of what a peer computes, the largest difference from ours over the largest entry; eigenvectors and
- * singular vectors may have other signs. */
+/* Of what a peer computes, the largest difference from ours over the largest entry;
+ * eigenvectors and singular vectors may have other signs. */
 #define PEER_TOLERANCE 1e-8
 static int peer_agrees(struct run *r) {
     const size_t n = chains[r->chain].n;

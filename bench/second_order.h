@@ -15,8 +15,8 @@ enum { SECOND_POINTS = 200, SECOND_DIM = 3, SECOND_TOKENS = 64, SECOND_WIDTH = 3
 struct second_peer {
     const char *name, *version;
     /* Of the function with that name: n inputs x and a direction v, as second_order.c has them.
-     * `data`: of the process: points, column after column, and then observations. 0, or nonzero: not
-     * for this peer. */
+     * `data`: of the process: points, column after column, and then observations. 0, or
+     * nonzero: not for this peer. */
     int (*open)(const char *function, size_t n, const double *x, const double *v,
                 const double *data);
     /* All in one: forgets the last one, records, sweeps; hv is NULL: not wanted. 0, or nonzero:

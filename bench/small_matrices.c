@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* small_matrices - what does the gradient of many operations on small matrices cost over their plain
- * forward?
+/* small_matrices - what does the gradient of many operations on small matrices cost over their
+ * plain forward?
  *
- * A Kalman filter with 8 states and 4 observations over 1,000 steps, the gradient of its likelihood by
- * transition, observation and both noises; and 1,000 systems of order 6, one by one and as a batch.
- * Plain: BLAS and LAPACK on arrays, without derivatives. The values are compared with it, the gradients
- * with differences of it, before anything is timed. One thread. */
+ * A Kalman filter with 8 states and 4 observations over 1,000 steps, the gradient of its
+ * likelihood by transition, observation and both noises; and 1,000 systems of order 6, one by
+ * one and as a batch.
+ * Plain: BLAS and LAPACK on arrays, without derivatives. The values are compared with it, the
+ * gradients with differences of it, before anything is timed. One thread. */
 #include <cblas.h>
 #include <lapacke.h>
 #include <math.h>

@@ -2,9 +2,10 @@
 /* sparsity - what does a sparse Jacobian or Hessian cost: once, to find the pattern and the
  * colours, and then at every point?
  *
- * The five-point residuals of Bratu's problem, and Rosenbrock's chained function, with up to 10^6
- * unknowns. Verified first, entry for entry, against the derivative written by hand, which is also
- * the floor that all times are over. What is found once is found for every call of "pattern". */
+ * The five-point residuals of Bratu's problem, and Rosenbrock's chained function, with up to
+ * 10^6 unknowns. Verified first, entry for entry, against the derivative written by hand, which
+ * is also the floor that all times are over. What is found once is found for every call of
+ * "pattern". */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

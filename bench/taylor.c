@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* taylor - what do the Taylor coefficients of a function cost over the function?
  *
- * Once as wg_taylor and its adjoint of a callback of some thousand operations, over the plain computation
- * and over wg_eval; and as wg_function_taylor of a piece of it, evaluated at many points, over that
- * function at these points. Verified first: the series is summed and compared with the plain computation
- * away from the point, and a function's with that of wg_taylor. */
+ * Once as wg_taylor and its adjoint of a callback of some thousand operations, over the plain
+ * computation and over wg_eval; and as wg_function_taylor of a piece of it, evaluated at many
+ * points, over that function at these points. Verified first: the series is summed and compared
+ * with the plain computation away from the point, and a function's with that of wg_taylor. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* activity.c - from the program to cells and what is computed of what; then forwards from the inputs,
- * backwards from the outputs. */
+/* activity.c - from the program to cells and what is computed of what; then forwards from the
+ * inputs, backwards from the outputs. */
 #include <string.h>
 #include "convert/cells.h"
 #include "convert/routines.h"
@@ -31,8 +31,8 @@ static void initialise_globals(analysis *a) {
     }
 }
 
-/* Functions that are called through pointers have one form where one of them has: all their numbers
- * are variables. */
+/* Functions that are called through pointers have one form where one of them has: all their
+ * numbers are variables. */
 static void force_signatures(analysis *a) {
     for (bool again = true; again;) {
         again = false;

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* Which numbers of a program are variables: those that depend on the inputs, and that the outputs
- * depend on.
+/* Which numbers of a program are variables: those that depend on the inputs, and that the
+ * outputs depend on.
  *
- * A cell stands for all the memory that is told apart no further: a variable, all elements of an
- * array, a field of all structures of a type, what a pointer leads to. What two pointers may both
- * lead to is one cell (Steensgaard, "Points-to analysis in almost linear time", 1996). A function
- * that is called is looked at anew for each call, so that a call with numbers is not taken for
- * one with variables; calls that turn out alike share one version. Within a function the order of
- * its statements does not matter. */
+ * A cell stands for all the memory that is told apart no further: a variable, all elements of
+ * an array, a field of all structures of a type, what a pointer leads to. What two pointers may
+ * both lead to is one cell (Steensgaard, "Points-to analysis in almost linear time", 1996). A
+ * function that is called is looked at anew for each call, so that a call with numbers is not
+ * taken for one with variables; calls that turn out alike share one version. Within a function
+ * the order of its statements does not matter. */
 #ifndef CONVERT_ACTIVITY_H
 #define CONVERT_ACTIVITY_H
 
@@ -106,15 +106,18 @@ cell *node_cell(const version *v, const node *n);
 bool keeps_state(
     const decl *d); /* a local variable that is remembered from call to call, and written to */
 void refuse_recorded(const analysis *a); /* who has no tape has none of these */
-/* What is written with variables in the place of numbers hands none of them to a function that is said to be passive. */
+/* What is written with variables in the place of numbers hands none of them to a function
+ * that is said to be passive. */
 void refuse_lent(const analysis *a);
 version *called_by(const version *v, const node *call); /* whose text it has; NULL: none */
-/* The function that a call goes to through a pointer; NULL: it is called by its name. What it may be is in `versions`. */
+/* The function that a call goes to through a pointer; NULL: it is called by its name. What
+ * it may be is in `versions`. */
 cell *called_through(const version *v, const node *call);
 /* The function that node i is, or leads to; NULL. */
 cell *function_of_node(const version *v, size_t i);
 bool function_varies(cell *function); /* it has variables */
-/* From here on pointers to functions hold no variables: without a tape they lead to the originals. */
+/* From here on pointers to functions hold no variables: without a tape they lead to the
+ * originals. */
 void leave_functions(analysis *a);
 
 #endif

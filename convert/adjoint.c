@@ -30,7 +30,8 @@ static bool is_sized(const variable *x) {
     return x->type->kind == TYPE_ARRAY && x->type->count < 0;
 }
 
-/* What stands in the frame, at its beginning; its shadows, where they stand beside it or here. */
+/* What stands in the frame, at its beginning; its shadows, where they stand beside it or
+ * here. */
 static void put_framed(const emitter *m, const variable *x) {
     const routine *const r = m->r;
     const bool aggregate = x->type->kind == TYPE_ARRAY || x->type->kind == TYPE_RECORD;
@@ -290,8 +291,8 @@ static void put_backward(emitter *m) {
     put(m->to, "}\n\n");
 }
 
-/* What else runs the text of a version may lead pointers of it to the same memory, which lead to two in it:
- * its plan is for both. */
+/* What else runs the text of a version may lead pointers of it to the same memory, which lead
+ * to two in it: its plan is for both. */
 static void join_for_plan(cell *a, cell *b) {
     a = real_cell(a), b = real_cell(b);
     if (a == b) return;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Adjoints without a tape: for each version two functions, one that runs forwards and keeps on a stack
- * what is overwritten and needed again, and one that goes back. */
+/* Adjoints without a tape: for each version two functions, one that runs forwards and keeps on
+ * a stack what is overwritten and needed again, and one that goes back. */
 #ifndef CONVERT_ADJOINT_H
 #define CONVERT_ADJOINT_H
 
@@ -18,8 +18,8 @@ const char *write_adjoint(const list *routines, const file *f);
 /* Does a file define any of it? */
 bool has_adjoint(const list *routines, const file *f);
 
-/* plan - which values derivatives ask for, which old ones are kept for that, and which are computed again; in all
- * routines. */
+/* plan - which values derivatives ask for, which old ones are kept for that, and which are
+ * computed again; in all routines. */
 void plan(const list *routines);
 bool version_changes(const version *v,
                      cell *c); /* may it assign to c, itself or by what it calls? */
@@ -28,7 +28,8 @@ bool gives_pointer(const version *v); /* to variables: the way there gives its s
 bool is_own_global(const analysis *a, const decl *d);
 const char *own_global(const decl *d); /* its name */
 
-/* A partial derivative of an operation: its text in the letters a, b, c, v; NULL: there is none. */
+/* A partial derivative of an operation: its text in the letters a, b, c, v; NULL: there is
+ * none. */
 const char *partial_text(const char *operation, size_t operand);
 /* May it be infinite or NaN where the operands are finite? */
 bool partial_is_singular(const char *operation);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* again.c - what is computed again instead of being kept: what a loop's body computes, cheaply, of values that
- * the body does not change; and with it the question what a call or a function may change. */
+/* again.c - what is computed again instead of being kept: what a loop's body computes, cheaply,
+ * of values that the body does not change; and with it the question what a call or a
+ * function may change. */
 #include <string.h>
 #include "convert/planner.h"
 
@@ -114,7 +115,8 @@ bool version_changes(const version *v, cell *c) {
     return changes(v, real_cell(c), &seen);
 }
 
-/* May a call in n, which is run as it stands, change c? What has a name here is run by steps of its own. */
+/* May a call in n, which is run as it stands, change c? What has a name here is run by steps
+ * of its own. */
 static bool plain_changes(const planner *p, const node *n, const node *top, cell *c) {
     if (n == NULL || (n != top && p->r->instead[n->number] != NULL)) return false;
     list seen = {NULL, 0, 0};

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* annotate.c - comments that begin with `wengert:`. They are found among the tokens of a file, before it is
- * parsed (options) or beside the tree (what is passive). */
+/* annotate.c - comments that begin with `wengert:`. They are found among the tokens of a file,
+ * before it is parsed (options) or beside the tree (what is passive). */
 #include <stdio.h>
 #include <string.h>
 #include "convert/annotate.h"
@@ -152,7 +152,8 @@ static bool has_kind(const record *r, int kind) {
     return false;
 }
 
-/* Numbers in a union with integers: their bits are read and written, as when they become integers. */
+/* Numbers in a union with integers: their bits are read and written, as when they become
+ * integers. */
 static void accept_bits(const analysis *a) {
     for (size_t i = 0; i < a->program->records.n; i++) {
         const record *const r = a->program->records.at[i];

@@ -15,17 +15,20 @@ typedef struct annotation {
     bool accept_integers;
 } annotation;
 
-/* annotations_in - those of a file, appended; a file that cannot be read has none. Errors that are said:
- * words that are no option. */
+/* annotations_in - those of a file, appended; a file that cannot be read has none. Errors that
+ * are said: words that are no option. */
 void annotations_in(const char *file, list *to);
-/* mark_passive - the declarations that a comment says are passive, in all files but the system's; functions are
- * appended to a->accepted. Errors that are said: a comment without a declaration, structures. */
+/* mark_passive - the declarations that a comment says are passive, in all files but the
+ * system's; functions are appended to a->accepted. Errors that are said: a comment without a
+ * declaration, structures. */
 void mark_passive(analysis *a);
 
 enum { LOOP_PLAIN, LOOP_MAP, LOOP_SCAN };
-/* mark_loops - notes which loops comments say are maps or scans. Errors that are said: a comment without a loop. */
+/* mark_loops - notes which loops comments say are maps or scans. Errors that are said: a
+ * comment without a loop. */
 void mark_loops(analysis *a);
-/* said_of_loop - what a comment says of the loop behind it: LOOP_MAP, LOOP_SCAN, or LOOP_PLAIN. */
+/* said_of_loop - what a comment says of the loop behind it: LOOP_MAP, LOOP_SCAN, or
+ * LOOP_PLAIN. */
 int said_of_loop(const file *f, const token *t);
 
 #endif

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* arguments.c - the original's arguments as a structure, which is the data of a function for drivers: how many
- * elements each of them has, and how many numbers the inputs and outputs are. */
+/* arguments.c - the original's arguments as a structure, which is the data of a function for
+ * drivers: how many elements each of them has, and how many numbers the inputs and outputs
+ * are. */
 #include <string.h>
 #include "convert/callback.h"
 
@@ -43,8 +44,8 @@ const char *count_of_array(const type *t) {
     return format("%lld", n);
 }
 
-/* What is behind the ranges of a selection: all elements of an array, if one range does not go through
- * it; then they are counted from the first number. */
+/* What is behind the ranges of a selection: all elements of an array, if one range does not go
+ * through it; then they are counted from the first number. */
 bool selection_is_flat(const selection *s) {
     return s->type->kind == TYPE_ARRAY && s->ranges == 1;
 }
@@ -81,8 +82,8 @@ const char *total_of(const list *l) {
 }
 static bool is_number(const char *s) { return strspn(s, "0123456789") == strlen(s); }
 
-/* How far a selection reaches at the end of `name` in its path: the end of a range, the element behind an
- * index, one for what is pointed to; NULL: it has no such part. */
+/* How far a selection reaches at the end of `name` in its path: the end of a range, the element
+ * behind an index, one for what is pointed to; NULL: it has no such part. */
 static const char *reach_of(const selection *s, const char *behind) {
     if (strncmp(behind, "[@", 2) == 0) return s->end[behind[2] - '0'];
     const char *const close = *behind == '[' ? strchr(behind, ']') : NULL;
@@ -91,7 +92,8 @@ static const char *reach_of(const selection *s, const char *behind) {
     return "1";
 }
 
-/* How many elements of a parameter, or of the field of one, the selections reach, as C; NULL: none is named.
+/* How many elements of a parameter, or of the field of one, the selections reach, as C; NULL:
+ * none is named.
  * *single: it is one number by pointer. */
 const char *reached_elements(const writer *w, const decl *p, const decl *field, bool *single) {
     text most = {NULL, 0, 0};

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What the files share that make steps of a function: names.c (variables and text), effects.c (expressions),
- * statements.c, jumps.c and steps.c. */
+/* What the files share that make steps of a function: names.c (variables and text), effects.c
+ * (expressions), statements.c, jumps.c and steps.c. */
 #ifndef CONVERT_BUILDER_H
 #define CONVERT_BUILDER_H
 
@@ -57,7 +57,8 @@ const node *without_attributes(const node *n);
 /* ---- jumps.c */
 /* Does a statement leave the list that it stands in otherwise than at its end? */
 bool jumps(const node *n);
-/* The stretches of a statement; `next`: where `continue` leads to; NULL: to the head of the loop. */
+/* The stretches of a statement; `next`: where `continue` leads to; NULL: to the head of the
+ * loop. */
 void make_jumps(routine *r, const node *n, const char *next);
 void flow_return(routine *r, const node *n);
 void open_loop(routine *r); /* what stands behind it is run any number of times */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* callback.c - the function that drivers call: it puts the inputs where the converted function finds
- * them, and takes the outputs from where it leaves them. What is not an input is copied from the
- * arguments of the original. */
+/* callback.c - the function that drivers call: it puts the inputs where the converted function
+ * finds them, and takes the outputs from where it leaves them. What is not an input is copied
+ * from the arguments of the original. */
 #include <string.h>
 #include "convert/callback.h"
 #include "convert/forward.h"
@@ -18,7 +18,7 @@ static const char *whole_declaration(writer *w) {
         selections_text(&w->a->inputs), selections_text(&w->a->outputs), name);
 }
 
-/* ---- copies of structures ----------------------------------------------------------------- */
+/* ---- copies of structures ---------------------------------------------------------------- */
 
 static void write_copies(writer *w, const record *r, list *done, text *to) {
     if (list_has(done, r)) return;
@@ -63,7 +63,7 @@ static void write_copies(writer *w, const record *r, list *done, text *to) {
     put(to, "}\n\n");
 }
 
-/* ---- the callback ------------------------------------------------------------------------- */
+/* ---- the callback ------------------------------------------------------------------------ */
 
 static const char *converted(const writer *w, const type *t) {
     const type *e = t;
@@ -99,8 +99,8 @@ static const char *real_name(const type *t) {
     return t->bits == 32 ? "float" : t->bits == 80 ? "long double" : "double";
 }
 
-/* The elements that pointer `into` leads to: n of them, with the values that `from` leads to. `counts`: of
- * pointers, how many numbers each leads to. */
+/* The elements that pointer `into` leads to: n of them, with the values that `from` leads to.
+ * `counts`: of pointers, how many numbers each leads to. */
 static void make_elements(const writer *w, const type *t, const char *into, const char *from,
                           const char *n, const char *name, const char *indent, text *to) {
     const type *e = t;
@@ -208,7 +208,8 @@ static void make_parameter(writer *w, const decl *p, text *to) {
     put(to, "    }\n");
 }
 
-/* The path, with the names that the callback has for parameters, globals, the result and indices. */
+/* The path, with the names that the callback has for parameters, globals, the result and
+ * indices. */
 static const char *path_of(const writer *w, const selection *s) {
     text to = {NULL, 0, 0};
     const char *p = s->path;
@@ -221,8 +222,8 @@ static const char *path_of(const writer *w, const selection *s) {
     return text_of(&to);
 }
 
-/* Moves all numbers of a selection, and of those that follow it element by element: `how` has %s for
- * one of them. The result is how many selections that were. */
+/* Moves all numbers of a selection, and of those that follow it element by element: `how` has
+ * %s for one of them. The result is how many selections that were. */
 static size_t move(const writer *w, const list *l, size_t at, const char *how, text *to) {
     const selection *const s = l->at[at];
     const char *path = path_of(w, s);
@@ -262,7 +263,7 @@ const char *callback_declaration(writer *w) {
                      "/* The callback is declared where the types of its arguments are: in the source. */\n");
 }
 
-/* ---- globals ------------------------------------------------------------------------------- */
+/* ---- globals ----------------------------------------------------------------------------- */
 
 static bool begins_anew(const writer *w, const file *f, const decl *d) {
     const type *e = d->type;
@@ -380,7 +381,8 @@ const char *callback_definition(writer *w, const char *in) {
              ? "    if (%s) {\n        wgc_status = WG_ESHAPE;\n        goto wgc_done;\n    }\n"
              : "    if (%s) return WG_ESHAPE;\n",
          fit);
-    /* comparisons in regions are no guards: a tape that keeps its code refuses, whichever way is taken */
+    /* comparisons in regions are no guards: a tape that keeps its code refuses, whichever
+     * way is taken */
     size_t given = 0;
     for (size_t i = 0; i < w->a->program->files.n; i++)
         given += ((const file *)w->a->program->files.at[i])->given;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What functions for drivers are made of: the original's arguments, and where in them the inputs and
- * outputs are. */
+/* What functions for drivers are made of: the original's arguments, and where in them the
+ * inputs and outputs are. */
 #ifndef CONVERT_CALLBACK_H
 #define CONVERT_CALLBACK_H
 
@@ -19,9 +19,11 @@ const char *elements_of(const writer *w, const decl *p,
 const char *reached_elements(const writer *w, const decl *p, const decl *field, bool *single);
 const char *
 declared_dimension(const decl *p); /* of a parameter written as an array; NULL: there is none */
-/* The last field of a structure, if it is an array that may go on behind its end: of no length, or of one. */
+/* The last field of a structure, if it is an array that may go on behind its end: of no
+ * length, or of one. */
 const decl *tail_of(const writer *w, const type *t);
-/* Checks of the arguments: pointers in a structure that lead into itself would lead to memory of their own in a copy. */
+/* Checks of the arguments: pointers in a structure that lead into itself would lead to
+ * memory of their own in a copy. */
 void put_apart(const writer *w, text *to);
 bool is_held_pointer(const writer *w, const decl *d);
 extern const char *const memory_text,
@@ -40,8 +42,8 @@ cannot_make(const writer *w); /* a parameter that is not copied by itself, or NU
 bool has_deep_pointers(
     const writer *w); /* to pointers to what is no number, which are not copied */
 
-/* The function for drivers of an adjoint without a tape: value and transposed product. Where rows are recorded
- * it is of its file only, and a callback is declared. */
+/* The function for drivers of an adjoint without a tape: value and transposed product. Where
+ * rows are recorded it is of its file only, and a callback is declared. */
 const char *vjp_declaration(writer *w);
 const char *vjp_definition(writer *w);
 const char *vjp_header(writer *w); /* what the header says */

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* calls.c - calls of functions with variables: their arguments, their results, and which function it is, where a
- * pointer leads to it. */
+/* calls.c - calls of functions with variables: their arguments, their results, and which
+ * function it is, where a pointer leads to it. */
 #include <string.h>
 #include "convert/builder.h"
 
-/* May a call change what an argument, or the address of a place, is computed of? Backwards that is not yet as it was. */
+/* May a call change what an argument, or the address of a place, is computed of? Backwards
+ * that is not yet as it was. */
 static bool changed_by(const routine *r, const version *v, const node *n, bool address) {
     if (n == NULL || v == NULL || n->kind == NODE_SIZEOF || r->instead[n->number] != NULL ||
         is_plain_local(r, n))
@@ -23,7 +24,8 @@ static bool changed_by(const routine *r, const version *v, const node *n, bool a
     return false;
 }
 
-/* The arguments of a call of v; `called`: versions that may be meant. False, when that cannot be. */
+/* The arguments of a call of v; `called`: versions that may be meant. False, when that
+ * cannot be. */
 static bool arguments_of(builder *b, const node *n, const version *v, const list *called,
                          list *args) {
     routine *const r = b->r;
@@ -40,7 +42,8 @@ static bool arguments_of(builder *b, const node *n, const version *v, const list
         }
         cell *const c = v->of_decl[p->index] != NULL ? real_cell(v->of_decl[p->index]) : NULL;
         *g = (argument){.n = e, .type = p->type, .holds = c != NULL && holds_variables(c)};
-        /* a number is as it was when it went in: so it is a variable that nothing changes meanwhile */
+        /* a number is as it was when it went in: so it is a variable that nothing changes
+         * meanwhile */
         const bool has_shadow = !g->holds || step_is_active(r, e);
         const bool alike =
             e->type != NULL && e->type->kind == TYPE_REAL && e->type->bits == p->type->bits;

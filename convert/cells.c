@@ -52,7 +52,8 @@ static bool differ(const type *a, const type *b) {
     return a->kind == TYPE_RECORD && a->record != b->record;
 }
 
-/* Is a structure of numbers only looked at as an array of them? Then all of its fields are these. */
+/* Is a structure of numbers only looked at as an array of them? Then all of its fields are
+ * these. */
 static bool is_walked(const type *record_type, const type *number) {
     if (record_type->kind != TYPE_RECORD || number->kind != TYPE_REAL) return false;
     const list *const fields = &record_type->record->fields;
@@ -88,8 +89,8 @@ static void join_numbers(analysis *a, const type *t, cell *number) {
     }
 }
 
-/* A cell has two types. Structures that begin alike are told apart by who uses them; otherwise numbers may be
- * written as the one and read as the other. */
+/* A cell has two types. Structures that begin alike are told apart by who uses them; otherwise
+ * numbers may be written as the one and read as the other. */
 static void mix(analysis *a, cell *x, const type *t, const type *u) {
     if (begin_alike(t, u)) return;
     mixture *const m = arena_get(sizeof *m);

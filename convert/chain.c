@@ -80,7 +80,7 @@ void chain_edge(chain *c, chain_text *x, int to, edge e) {
     v->in[v->n++] = e;
 }
 
-/* ---- elimination -------------------------------------------------------------------------- */
+/* ---- elimination ------------------------------------------------------------------------- */
 
 typedef struct uses {
     size_t n,
@@ -99,7 +99,8 @@ static uses uses_of(const chain *c, int v) {
     return u;
 }
 
-/* What elimination adds in edges, of each vertex; as it was before the last one, where that is not `known`. */
+/* What elimination adds in edges, of each vertex; as it was before the last one, where that
+ * is not `known`. */
 typedef struct costs {
     long *more;
     bool *known;

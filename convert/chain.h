@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Local derivatives of straight-line code as a graph: a vertex for each number, an edge for each partial
- * derivative, by the names that hold them. Numbers between are eliminated, in an order that keeps edges few
- * (Griewank and Walther, "Evaluating derivatives", 2008, chapter 9): what forward and reverse accumulation
- * are two orders of. What is left goes on the tape, an edge an operand. */
+/* Local derivatives of straight-line code as a graph: a vertex for each number, an edge for
+ * each partial derivative, by the names that hold them. Numbers between are eliminated, in an
+ * order that keeps edges few (Griewank and Walther, "Evaluating derivatives", 2008, chapter 9):
+ * what forward and reverse accumulation are two orders of. What is left goes on the tape, an
+ * edge an operand. */
 #ifndef CONVERT_CHAIN_H
 #define CONVERT_CHAIN_H
 
@@ -45,8 +46,8 @@ int chain_leaf(chain *c, const char *handle, const char *value, int outer);
 int chain_vertex(chain *c, const char *value);
 /* One more edge; what is there already is added to. */
 void chain_edge(chain *c, chain_text *x, int to, edge e);
-/* Eliminates vertices that are neither leaves nor kept: all of them; or those that it pays for, and
- * the others are kept. */
+/* Eliminates vertices that are neither leaves nor kept: all of them; or those that it pays for,
+ * and the others are kept. */
 void chain_eliminate(chain *c, chain_text *x, bool all);
 /* How many operands and statements those that are kept have. */
 size_t chain_operands(const chain *c);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* declaration.c - declarations of variables, structures and functions, and the statements around
- * them. */
+/* declaration.c - declarations of variables, structures and functions, and the statements
+ * around them. */
 #include <string.h>
 #include "convert/known.h"
 #include "convert/loops.h"
@@ -42,8 +42,8 @@ static void put_space(text *to, const file *f, size_t at) {
     if (f->text[at] != ' ' && f->text[at] != '\n' && f->text[at] != '\t') put(to, " ");
 }
 
-/* Local variables that are remembered from call to call begin anew with each recording: what they hold
- * is of the tape as it was before. */
+/* Local variables that are remembered from call to call begin anew with each recording: what
+ * they hold is of the tape as it was before. */
 static void write_reset(writer *w, const decl *d, text *to) {
     const char *const x = d->name, *const run = format("%s_run", w->a->root->name);
     putf(to, " static unsigned long wgc_run_%s;", x);
@@ -57,8 +57,8 @@ static void write_reset(writer *w, const decl *d, text *to) {
 
 static const char *write_record(writer *w, const file *f, size_t begin, size_t end);
 
-/* Names of types that a function declares, which variables may leave unused; those of arrays, pointers and functions of
- * numbers also by another name. */
+/* Names of types that a function declares, which variables may leave unused; those of arrays,
+ * pointers and functions of numbers also by another name. */
 static const char *write_local_types(writer *w, const node *n) {
     static const char unused[] = "__attribute__((unused)) ";
     const list *const all = &w->a->program->typedefs;
@@ -263,7 +263,8 @@ const char *write_function(writer *w, version *v) {
 
 /* ---- structures, types and globals ------------------------------------------------------- */
 
-/* Enumerators are declared once: a field that declares some has the type of the original's field. */
+/* Enumerators are declared once: a field that declares some has the type of the original's
+ * field. */
 static void write_enumeration(const file *f, const record *r, const decl *d, parts *to) {
     size_t i = token_from(&f->tokens, d->begin);
     while (i < f->tokens.n && f->tokens.at[i].begin < d->at && !same(word_at(f, i), "enum"))
@@ -379,7 +380,8 @@ const char *write_global(writer *w, const decl *d, const char *with) {
                  d->name);
     const size_t rest = specifiers_end(f, d->begin, d->end);
     size_t end, at = rest;
-    /* of several declarators, the one with this name: behind the last comma outside of braces */
+    /* of several declarators, the one with this name: behind the last comma outside of
+     * braces */
     size_t depth = 0;
     for (size_t i = token_from(&f->tokens, rest);
          i < f->tokens.n && f->tokens.at[i].begin < d->at; i = next_token(f, i)) {

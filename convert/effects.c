@@ -28,7 +28,8 @@ static bool is_pure_call(const node *n) {
            k == KNOWN_ROUNDING;
 }
 
-/* Does an expression do more than to give a value? A call of a function that is not of math.h does. */
+/* Does an expression do more than to give a value? A call of a function that is not of
+ * math.h does. */
 bool has_effects(const node *n) {
     if (n == NULL || n->by_macro || n->kind == NODE_SIZEOF) return false;
     if (n->kind == NODE_ASSIGN || n->kind == NODE_STATEMENTS) return true;
@@ -141,7 +142,8 @@ static void branch_value(builder *b, const node *n) {
     r->instead[n->number] = t.name;
 }
 
-/* Structures are copied number by number: the way back knows no pointers in them, and reads no choice. */
+/* Structures are copied number by number: the way back knows no pointers in them, and reads
+ * no choice. */
 bool has_held_pointers(const routine *r, const type *t) {
     while (t->kind == TYPE_ARRAY) t = t->of;
     if (t->kind != TYPE_RECORD) return false;
@@ -225,7 +227,8 @@ static bool copy_step(builder *b, const node *n, known_kind k) {
     return true;
 }
 
-/* Is the value of an expression asked for? It is no statement, nor the first or last part of a `for`. */
+/* Is the value of an expression asked for? It is no statement, nor the first or last part of
+ * a `for`. */
 static bool gives_value(const node *n) {
     const node *const p = n->parent;
     if (p == NULL || is_expression(p)) return true;

@@ -316,8 +316,8 @@ cell *evaluate(analysis *a, version *v, const node *n) {
 
 static bool is_list(const node *n) { return n->kind == NODE_LIST; }
 
-/* Element `at` of the list, and those behind it, initialise an object of type t: a list of its own,
- * an expression of that type, or as many as it has numbers (braces may be left out). */
+/* Element `at` of the list, and those behind it, initialise an object of type t: a list of its
+ * own, an expression of that type, or as many as it has numbers (braces may be left out). */
 static void initialise_next(analysis *a, version *v, cell *to, const type *t, const node *l,
                             size_t *at);
 

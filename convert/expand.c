@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* expand.c - macros, as ISO C 6.10.3 has them: arguments are expanded first, but beside # and ##; what
- * results is looked at again, the macro itself excluded. Macros of the system without arguments stay. */
+/* expand.c - macros, as ISO C 6.10.3 has them: arguments are expanded first, but beside # and
+ * ##; what results is looked at again, the macro itself excluded. Macros of the system
+ * without arguments stay. */
 #include <string.h>
 #include "convert/expand.h"
 
@@ -28,8 +29,9 @@ const char *without_plain(const char *s) {
     return text_of(&to);
 }
 
-/* Macros whose expansions have their own names in them (#define q s->q): in a text that is read again
- * they would be expanded again. So all their uses are expanded, and the definition is left out. */
+/* Macros whose expansions have their own names in them (#define q s->q): in a text that is read
+ * again they would be expanded again. So all their uses are expanded, and the definition is
+ * left out. */
 static list own_names;
 static bool is_own(const char *name) {
     for (size_t i = 0; i < own_names.n; i++)
@@ -120,7 +122,8 @@ static const char *substituted(const macro *m, const list *args, const table *ma
     return text_of(&to);
 }
 
-/* `first` is the definition of the first macro, where that is known: later ones may have its name. */
+/* `first` is the definition of the first macro, where that is known: later ones may have its
+ * name. */
 static const char *expand(const char *s, const table *macros, const macro *first,
                           const hidden *h) {
     const tokens t = lex(s, strlen(s));
@@ -177,8 +180,8 @@ static bool has_word(const char *s, const char *word) {
     return false;
 }
 
-/* Does it make a declaration at the top of a file: fields of a type, or a declaration from its begin on, or that
- * it is static? */
+/* Does it make a declaration at the top of a file: fields of a type, or a declaration from its
+ * begin on, or that it is static? */
 static bool declares(const file *f, const invocation *v) {
     if (v->of_system) return false;
     for (size_t i = 0; i < f->declarations.n; i++) {

@@ -117,8 +117,9 @@ const char *with_children(writer *w, const node *n) {
     return replaced(n->file, n->begin, n->end, k, p);
 }
 
-/* Pointers to numbers go where pointers to numbers are expected, those to variables where these are: what
- * this finds is a fault of the analysis, and said, as what is written would be wrong. */
+/* Pointers to numbers go where pointers to numbers are expected, those to variables where these
+ * are: what this finds is a fault of the analysis, and said, as what is written would be
+ * wrong. */
 static void check_pointer(writer *w, const node *n, const type *t, cell *c) {
     if (c == NULL || t == NULL || t->kind != TYPE_POINTER || t->of->kind != TYPE_REAL ||
         n->type == NULL)
@@ -319,8 +320,8 @@ static const char *initial_number(writer *w, const node *n, cell *c, bool consta
                : write_variable(w, n);
 }
 
-/* Of one element of a list, which may be an expression, a list, or a part of what a list without its
- * braces would be. */
+/* Of one element of a list, which may be an expression, a list, or a part of what a list
+ * without its braces would be. */
 static const char *initial(writer *w, const node *n, const type *t, cell *c, bool constant) {
     if (n->kind == NODE_DESIGNATED && n->children != 0) {
         const node *const e = n->child[n->children - 1];
@@ -338,7 +339,8 @@ static const char *initial(writer *w, const node *n, const type *t, cell *c, boo
 const char *write_initialiser(writer *w, const node *n, const type *t, cell *c, bool constant) {
     if (n->kind != NODE_LIST) return initial(w, n, t, c, constant);
     if (is_zero(n) && t->kind != TYPE_REAL) {
-        /* compilers know {0} outside of lists; in one, an array of variables is a list of structures */
+        /* compilers know {0} outside of lists; in one, an array of variables is a list of
+         * structures */
         const bool inside = n->parent != NULL && n->parent->kind == NODE_LIST;
         return inside && t->kind == TYPE_ARRAY && c != NULL && is_variable(c) ? "{}" : "{0}";
     }

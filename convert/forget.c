@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* forget.c - what a region knew of places and pointers, and what is not true any more when a number that they are
- * written with is another one. */
+/* forget.c - what a region knew of places and pointers, and what is not true any more when a
+ * number that they are written with is another one. */
 #include <string.h>
 #include "convert/known.h"
 #include "convert/region.h"

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* forward.c - a function of few inputs as one statement for each output: its text is that of a recording, over
- * duals (wengert/generic.h), each with its derivatives by all inputs. So whatever the function does between,
- * loops, calls, jumps, the tape has a row of its Jacobian for each output and nothing else. */
+/* forward.c - a function of few inputs as one statement for each output: its text is that of a
+ * recording, over duals (wengert/generic.h), each with its derivatives by all inputs. So
+ * whatever the function does between, loops, calls, jumps, the tape has a row of its
+ * Jacobian for each output and nothing else. */
 #include <stdlib.h>
 #include <string.h>
 #include "convert/callback.h"

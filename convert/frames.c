@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* frames.c - where what is kept stands. What is kept once for each call, or a number of times that is known
- * when this is written, is a field of the function's frame; that of a function whose whole frame is of one
- * size is a field of the caller's. In loops each turn has an extent of its own: for all turns at once, where
- * nothing else goes on the stack meanwhile. */
+/* frames.c - where what is kept stands. What is kept once for each call, or a number of times
+ * that is known when this is written, is a field of the function's frame; that of a function
+ * whose whole frame is of one size is a field of the caller's. In loops each turn has an extent
+ * of its own: for all turns at once, where nothing else goes on the stack meanwhile. */
 #include <stdlib.h>
 #include <string.h>
 #include "convert/sweeps.h"
@@ -116,7 +116,7 @@ static bool is_settled(const layout *l, const list *steps, long copies) {
     return true;
 }
 
-/* ---- fields ------------------------------------------------------------------------------- */
+/* ---- fields ------------------------------------------------------------------------------ */
 
 /* What a value is kept as. */
 static const char *kept_as(const type *t, const char *name) {
@@ -256,7 +256,7 @@ static void lay(layout *l, const list *steps, const shelf *at) {
     }
 }
 
-/* ---- functions ---------------------------------------------------------------------------- */
+/* ---- functions --------------------------------------------------------------------------- */
 
 /* Does it take memory of the stack, or leave by it? */
 static bool takes_memory(const routine *r, const list *steps) {

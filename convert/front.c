@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* front.c - libclang reads the files; from what stands at their top, and from their macros, to the tree. */
+/* front.c - libclang reads the files; from what stands at their top, and from their macros,
+ * to the tree. */
 #include <string.h>
 #include "convert/reader.h"
 

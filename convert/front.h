@@ -22,8 +22,9 @@ typedef struct changed {
     const char *name, *text;
 } changed;
 
-/* read_program - the tree of `files` C files, compiled with those flags. NULL after an error of the
- * compiler's, which was said. Macros are by name, as last defined, in *macros (NULL: not wanted). */
+/* read_program - the tree of `files` C files, compiled with those flags. NULL after an error of
+ * the compiler's, which was said. Macros are by name, as last defined, in *macros (NULL: not
+ * wanted). */
 program *read_program(size_t files, const char *const *file, int flags, const char *const *flag,
                       size_t texts, const changed *text, table **macros);
 

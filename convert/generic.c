@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* generic.c - a file that is read three times, for taped variables, doubles and duals. Names that the
- * converter made are macros then, NAME_wg being WG_NAME(NAME_wg), so that the text is that of one type. */
+/* generic.c - a file that is read three times, for taped variables, doubles and duals. Names
+ * that the converter made are macros then, NAME_wg being WG_NAME(NAME_wg), so that the text
+ * is that of one type. */
 #include <string.h>
 #include "convert/callback.h"
 #include "convert/generic.h"
@@ -35,7 +36,8 @@ static const char *macro_named(const char *s) {
     return copy_text(s, k);
 }
 
-/* Is a macro made anew within the file? Then a round does not begin with what the one before it left. */
+/* Is a macro made anew within the file? Then a round does not begin with what the one before
+ * it left. */
 static bool is_made_anew(const file *f, const char *name) {
     size_t n = 0;
     for (size_t i = 0; i < f->tokens.n; i++) {

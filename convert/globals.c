@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* globals.c - what is outside of functions in adjoints without a tape: globals and static variables that change have
- * copies, with shadows where they hold variables, and every run begins with what the original has; what is
- * used as it stands is put back. */
+/* globals.c - what is outside of functions in adjoints without a tape: globals and static
+ * variables that change have copies, with shadows where they hold variables, and every run
+ * begins with what the original has; what is used as it stands is put back. */
 #include <string.h>
 #include "convert/sweeps.h"
 
-/* ---- types that functions declare --------------------------------------------------------- */
+/* ---- types that functions declare -------------------------------------------------------- */
 
 static void add_name(list *to, const char *s, const token *t) {
     if (t->kind == TOKEN_WORD) push(to, (void *)copy_text(s + t->begin, t->end - t->begin));
@@ -85,10 +85,11 @@ void put_local_types(const list *routines, const file *f, text *to) {
     }
 }
 
-/* ---- statics and globals ------------------------------------------------------------------- */
+/* ---- statics and globals ----------------------------------------------------------------- */
 
-/* Static variables stand at the top, for both ways; those that change in each thread, which begins a run with what
- * they are initialised with, as globals that hold variables begin with the originals. */
+/* Static variables stand at the top, for both ways; those that change in each thread, which
+ * begins a run with what they are initialised with, as globals that hold variables begin
+ * with the originals. */
 static void put_own(text *to, text *begin, const char *storage, const char *declaration,
                     const char *shadow, const char *name, const char *from) {
     putf(to, "%s__thread %s;\n", storage, declaration);

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* headers.c - what is included beside a source's own headers, and what names that takes from the source. */
+/* headers.c - what is included beside a source's own headers, and what names that takes from
+ * the source. */
 #include <string.h>
 #include "convert/output.h"
 
-/* Names that math.h, which wengert.h includes, has as macros: a file without it may use them otherwise. */
+/* Names that math.h, which wengert.h includes, has as macros: a file without it may use them
+ * otherwise. */
 static void without_math(const file *f, text *to) {
     static const char *const names[] = {
         "isnan",    "isinf", "isfinite", "isnormal", "signbit", "fpclassify", "INFINITY", "NAN",

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* inline.c - what stands within a region and has statements of its own: branches, and calls of functions that
- * are short enough to be run in it. */
+/* inline.c - what stands within a region and has statements of its own: branches, and calls of
+ * functions that are short enough to be run in it. */
 #include <stdlib.h>
 #include <string.h>
 #include "convert/output.h"
@@ -163,7 +163,8 @@ static bool condition_of(region *r, const node *n, const char **s) {
     return !r->failed;
 }
 
-/* Runs both ways and puts what they have assigned to together; the result of expressions in *result. */
+/* Runs both ways and puts what they have assigned to together; the result of expressions
+ * in *result. */
 static bool run_both(region *r, const node *cond, const node *yes, const node *no,
                      const rest *behind, number *result) {
     const char *test;
@@ -300,7 +301,8 @@ static bool has_number(const type *t, const region *r, const node *e, long *is) 
     return *is == 0 || *is == 1 || (labs(*is) < 128 && strstr(t->spelling, "ool") == NULL);
 }
 
-/* What the parameter stands for in frame f, from the argument as it is in the frame of the call. */
+/* What the parameter stands for in frame f, from the argument as it is in the frame of the
+ * call. */
 static bool bind(region *r, frame *f, const decl *p, const node *e) {
     cell *const c = f->v->of_decl[p->index];
     binding *const b = arena_get(sizeof *b);
@@ -336,7 +338,8 @@ static bool bind(region *r, frame *f, const decl *p, const node *e) {
     return !r->failed;
 }
 
-/* Does n name something global that is another one among these parameters or local variables? */
+/* Does n name something global that is another one among these parameters or local
+ * variables? */
 static bool is_hidden(const node *n, const list *by) {
     if (n == NULL) return false;
     const bool global = n->kind == NODE_NAME && n->decl != NULL && n->decl->owner == NULL;

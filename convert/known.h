@@ -30,7 +30,8 @@ typedef struct known {
 } known;
 
 /* By name; KNOWN_NOTHING for others. Names that end with f or l, and __builtin_ ones, are those
- * without: sinf is sin, but `bits`, unless NULL, says that it rounds to 32 bits or none of 64. */
+ * without: sinf is sin, but `bits`, unless NULL, says that it rounds to 32 bits or none of
+ * 64. */
 const known *known_function(const char *name, unsigned *bits);
 
 #endif

@@ -26,8 +26,8 @@ typedef struct tokens {
 
 tokens lex(const char *s, size_t n);
 
-/* The first token that is neither comment nor directive and begins at `offset` or behind it; n if
- * there is none. And the last one that ends at `offset` or before; n if there is none. */
+/* The first token that is neither comment nor directive and begins at `offset` or behind it; n
+ * if there is none. And the last one that ends at `offset` or before; n if there is none. */
 size_t token_from(const tokens *t, size_t offset);
 size_t token_before(const tokens *t, size_t offset);
 bool token_is(const char *s, const token *t, const char *what);

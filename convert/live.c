@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* live.c - along the statements that may run next, until all of them have read or overwritten it. */
+/* live.c - along the statements that may run next, until all of them have read or
+ * overwritten it. */
 #include <string.h>
 #include "convert/live.h"
 

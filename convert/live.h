@@ -5,8 +5,9 @@
 
 #include "convert/tree.h"
 
-/* May what d holds behind statement `last` of a block be read, before it is assigned to as a whole? A
- * local variable whose address nobody has; of an array the question is whether it is named. */
+/* May what d holds behind statement `last` of a block be read, before it is assigned to as a
+ * whole? A local variable whose address nobody has; of an array the question is whether it
+ * is named. */
 bool is_live_after(const node *block, size_t last, const decl *d);
 /* Is it named in its function but in statements first .. last of the block? */
 bool is_named_outside(const node *block, size_t first, size_t last, const decl *d);

@@ -5,7 +5,7 @@
 #include "convert/loops.h"
 #include "convert/region.h"
 
-/* ---- the comments ------------------------------------------------------------------------- */
+/* ---- the comments ------------------------------------------------------------------------ */
 
 static node *loop_at(node *n, size_t begin) {
     if (n == NULL || n->begin > begin || n->end <= begin) return NULL;
@@ -43,7 +43,7 @@ bool is_recorded_loop(const writer *w, const node *n) {
     return n->kind == NODE_FOR && n->loop != LOOP_PLAIN && !w->generic && !w->blocks;
 }
 
-/* ---- the head ----------------------------------------------------------------------------- */
+/* ---- the head ---------------------------------------------------------------------------- */
 
 static bool refuse_head(const node *n, const char *why) {
     error_at(place_of(n), "this loop cannot be one record: %s", why);
@@ -110,7 +110,7 @@ static bool check_head(turn *t) {
     return true;
 }
 
-/* ---- what is each turn's own -------------------------------------------------------------- */
+/* ---- what is each turn's own ------------------------------------------------------------- */
 
 static bool names(const node *n, const decl *d) {
     if (n == NULL) return false;
@@ -175,7 +175,8 @@ static const char *privates(turn *t) {
             declared_in(t->loop, d) || !names(t->loop, d) ||
             named_outside(f->body, t->loop, d) != 0)
             continue;
-        /* what has a value before the first turn may be read there, or be the state of a scan */
+        /* what has a value before the first turn may be read there, or be the state of a
+         * scan */
         if (d->init != NULL && d->type->kind != TYPE_POINTER) continue;
         if (d->type->kind == TYPE_REAL || d->type->kind == TYPE_ARRAY)
             putf(&to, " wg_turns_private(wgc_turns, &%s, sizeof %s);", d->name, d->name);
@@ -188,7 +189,7 @@ static const char *privates(turn *t) {
     return text_of(&to);
 }
 
-/* ---- the text ----------------------------------------------------------------------------- */
+/* ---- the text ---------------------------------------------------------------------------- */
 
 const char *write_loop(writer *w, const node *n) {
     const decl *const f = w->v->function;

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Loops that a comment says are maps or scans: what they may have (loops_check.c), and their text, in which the
- * body runs for two turns, over what it reads and writes by calls of wengert/turns.h (loops.c, loops_write.c).
+/* Loops that a comment says are maps or scans: what they may have (loops_check.c), and their
+ * text, in which the body runs for two turns, over what it reads and writes by calls of
+ * wengert/turns.h (loops.c, loops_write.c).
  *
- * Whole numbers and pointers of a turn are the same in all turns, or grow by the same amount from each to the
- * next. All turns take the same way: what depends on numbers is selected. */
+ * Whole numbers and pointers of a turn are the same in all turns, or grow by the same amount
+ * from each to the next. All turns take the same way: what depends on numbers is selected. */
 #ifndef CONVERT_LOOPS_H
 #define CONVERT_LOOPS_H
 
@@ -39,7 +40,8 @@ const char *write_loop(writer *w, const node *n);
 
 /* ---- loops_course.c ---- */
 
-/* A type that grows steadily as long as its number is one at all: signed ones, and those as wide as pointers. */
+/* A type that grows steadily as long as its number is one at all: signed ones, and those as
+ * wide as pointers. */
 bool is_steady(const type *t);
 bool is_tracked(const turn *t, const decl *d); /* a whole number or pointer of the function */
 /* What a whole number or pointer is from turn to turn; where a place is. */
@@ -47,7 +49,8 @@ course course_of(turn *t, const node *n);
 course address_of(turn *t, const node *n);
 /* One pass over all assignments of n; true: something has become worse. */
 bool follow(turn *t, const node *n);
-/* What is the first that n does with d? PERHAPS: it may be assigned to, or nothing may be done. */
+/* What is the first that n does with d? PERHAPS: it may be assigned to, or nothing may be
+ * done. */
 enum { NOT_THERE, FIRST, PERHAPS, READ };
 int first_use(const node *n, const decl *d);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* loops_check.c - may a loop be a map or scan? Numbers, calls, branches and statements of its body, and of what
- * it calls. */
+/* loops_check.c - may a loop be a map or scan? Numbers, calls, branches and statements of its
+ * body, and of what it calls. */
 #include <string.h>
 #include "convert/loops.h"
 #include "convert/region.h"
@@ -55,7 +55,7 @@ bool is_own(const turn *t, const decl *d) {
            !takes_address(t->v->function->body, d);
 }
 
-/* ---- numbers ------------------------------------------------------------------------------ */
+/* ---- numbers ----------------------------------------------------------------------------- */
 
 static bool check_number(turn *t, const node *n);
 
@@ -181,7 +181,7 @@ static bool check_number(turn *t, const node *n) {
     return refuse(t, n, "a statement of its own is needed for it, or it is not known");
 }
 
-/* ---- calls -------------------------------------------------------------------------------- */
+/* ---- calls ------------------------------------------------------------------------------- */
 
 static bool check_function(turn *t, const node *call, version *v) {
     const decl *const f = v->function;
@@ -230,7 +230,7 @@ static bool check_call(turn *t, const node *n) {
     return check_function(t, n, v);
 }
 
-/* ---- statements --------------------------------------------------------------------------- */
+/* ---- statements -------------------------------------------------------------------------- */
 
 static bool check_statement(turn *t, const node *n);
 

@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-/* loops_course.c - whole numbers and pointers of a loop's body, from turn to turn: the same, or growing by the same
- * amount, or neither; and which names are assigned to before they are read. */
+/* loops_course.c - whole numbers and pointers of a loop's body, from turn to turn: the same, or
+ * growing by the same amount, or neither; and which names are assigned to before they are
+ * read. */
 #include <string.h>
 #include "convert/loops.h"
 #include "convert/region.h"
 
 static bool is_real(const node *n) { return n->type != NULL && n->type->kind == TYPE_REAL; }
 
-/* ---- whole numbers and pointers ----------------------------------------------------------- */
+/* ---- whole numbers and pointers ---------------------------------------------------------- */
 
-/* A type that grows steadily as long as its number is one at all: signed ones, and those as wide as pointers. */
+/* A type that grows steadily as long as its number is one at all: signed ones, and those as
+ * wide as pointers. */
 bool is_steady(const type *t) {
     static const char *const all[] = {
         "int",     "long",          "long long",          "size_t",
@@ -147,7 +149,7 @@ bool follow(turn *t, const node *n) {
     return more | grows_into(t, d, c, n->child[1]->type);
 }
 
-/* ---- who is assigned to before it is read ------------------------------------------------- */
+/* ---- who is assigned to before it is read ------------------------------------------------ */
 
 static int first_of(size_t n, const node *const *c, const decl *d) {
     for (size_t i = 0; i < n; i++) {

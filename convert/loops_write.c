@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* loops_write.c - the body of a loop that is one record, and the functions that it calls: what is read of memory and
- * written to it goes through wengert/turns.h, everything else stays as it is. */
+/* loops_write.c - the body of a loop that is one record, and the functions that it calls: what
+ * is read of memory and written to it goes through wengert/turns.h, everything else stays as
+ * it is. */
 #include <string.h>
 #include "convert/loops.h"
 
@@ -31,7 +32,7 @@ static const char *let(const char *name, const char *x, const char *y) {
                      : format("wg_let(" TURNS "->tape, %s(%s, %s))", name, x, y);
 }
 
-/* ---- what is selected --------------------------------------------------------------------- */
+/* ---- what is selected -------------------------------------------------------------------- */
 
 static const char *selected(turn *t, const node *n, const char *yes, const char *no);
 
@@ -56,7 +57,7 @@ static const char *selected(turn *t, const node *n, const char *yes, const char 
     return format("wg_let(" TURNS "->tape, wg_select_ne(%s, 0.0, %s, %s))", m, yes, no);
 }
 
-/* ---- numbers ------------------------------------------------------------------------------ */
+/* ---- numbers ----------------------------------------------------------------------------- */
 
 static const char *way(turn *t, const node *n) {
     return format("wg_turns_way(" TURNS ", (%s) != 0)", write_number(t->w, n));
@@ -102,7 +103,7 @@ static const char *value(turn *t, const node *n) {
     }
 }
 
-/* ---- statements --------------------------------------------------------------------------- */
+/* ---- statements -------------------------------------------------------------------------- */
 
 static const char *assigned(turn *t, const node *to, const char *x) {
     if (is_own_place(t, to)) return format("%s = %s", to->decl->name, x);
@@ -182,7 +183,8 @@ static const char *choice(turn *t, const node *n) {
     return text_of(&to);
 }
 
-/* One declaration: numbers are C variables; what stands in memory is the turn's from here on. */
+/* One declaration: numbers are C variables; what stands in memory is the turn's from here
+ * on. */
 static const char *declared(turn *t, const node *n, size_t i) {
     const decl *const d = n->decls.at[i];
     writer *const w = t->w;

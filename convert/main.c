@@ -26,7 +26,8 @@ static int misused(const char *what) {
     return 2;
 }
 
-/* What comments of the files say, and the command does not: of the function that it names, or of the only one. */
+/* What comments of the files say, and the command does not: of the function that it names,
+ * or of the only one. */
 static bool take_annotations(options *o) {
     list all = {NULL, 0, 0};
     const annotation *chosen = NULL;
@@ -217,8 +218,8 @@ static const char *last_part(const char *name) {
     return slash != NULL ? slash + 1 : name;
 }
 
-/* What is written behind a source, with fields in it whose names that may have made macros of: s->q, where q stands for
- * s->q. These are undone first, for nothing of the source follows. */
+/* What is written behind a source, with fields in it whose names that may have made macros of:
+ * s->q, where q stands for s->q. These are undone first, for nothing of the source follows. */
 static const char *behind_macros(const writer *w, const char *s) {
     const tokens t = lex(s, strlen(s));
     const table *const defined = defined_names(w->a->program, table_new());
@@ -369,7 +370,8 @@ static analysis *analysed_files(const options *o, reading *r) {
     return a;
 }
 
-/* --to blocks by rows of the adjoint, if it has few and can be written; otherwise nothing is said of it. */
+/* --to blocks by rows of the adjoint, if it has few and can be written; otherwise nothing is
+ * said of it. */
 static bool made_by_rows(const options *o, reading *r, list *all) {
     analysis named = {.program = NULL};
     hold_messages();

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* names.c - the variables of the functions that are written, and expressions as C with these names. */
+/* names.c - the variables of the functions that are written, and expressions as C with these
+ * names. */
 #include <string.h>
 #include "convert/builder.h"
 #include "convert/writer.h"
@@ -165,7 +166,8 @@ const char *print(const routine *r, const node *n) {
     return replaced(n->file, n->begin, n->end, k, p);
 }
 
-/* Shadows of what stands in the frame stand beside it, or are local variables of the way back. */
+/* Shadows of what stands in the frame stand beside it, or are local variables of the way
+ * back. */
 static const char *placed(const routine *r, const char *shadow) {
     return !r->shadows && starts_with(shadow, framed("")) ? shadow + strlen(framed(""))
                                                           : shadow;
@@ -226,7 +228,8 @@ const char *print_shadow(const routine *r, const node *n) {
 static bool leads_to_const(const type *t) {
     return t != NULL && t->kind == TYPE_POINTER && t->of->constant;
 }
-/* Is it computed of a field that leads to const numbers? The shadow of a structure has its fields' types. */
+/* Is it computed of a field that leads to const numbers? The shadow of a structure has its
+ * fields' types. */
 static bool is_of_const_field(const routine *r, const node *n) {
     if (n == NULL || r->instead[n->number] != NULL) return false;
     if (n->kind == NODE_MEMBER && leads_to_const(n->type)) return true;

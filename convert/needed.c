@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* needed.c - which present values a step asks for again: for its value, its address, its partials. */
+/* needed.c - which present values a step asks for again: for its value, its address, its
+ * partials. */
 #include <string.h>
 #include "convert/planner.h"
 
@@ -61,7 +62,8 @@ const range *range_of(const planner *p, const node *index) {
     return NULL;
 }
 
-/* Does a local variable or parameter that is never assigned to have one value, not one for each turn? */
+/* Does a local variable or parameter that is never assigned to have one value, not one for
+ * each turn? */
 bool has_one_value(const decl *d) {
     for (const node *n = d->kind == DECL_PARAMETER ? NULL : d->group; n != NULL; n = n->parent)
         if (n->kind == NODE_FOR || n->kind == NODE_WHILE || n->kind == NODE_DO) return false;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* numbers.c - an expression within a region: the text of its value, and its vertex with its partial derivatives. */
+/* numbers.c - an expression within a region: the text of its value, and its vertex with its
+ * partial derivatives. */
 #include <string.h>
 #include "convert/adjoint.h"
 #include "convert/known.h"

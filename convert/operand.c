@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* operand.c - expressions on variables as operands of a statement, which is recorded in parts if it is long. */
+/* operand.c - expressions on variables as operands of a statement, which is recorded in
+ * parts if it is long. */
 #include <string.h>
 #include "convert/expression.h"
 
@@ -38,8 +39,8 @@ static operand apply(const writer *w, const char *name, size_t n, operand *o) {
     return out;
 }
 
-/* The same of n's operands. A kernel for three types does not say in which order they are evaluated: where it
- * matters, one after the other. */
+/* The same of n's operands. A kernel for three types does not say in which order they are
+ * evaluated: where it matters, one after the other. */
 static operand apply_in_order(const writer *w, const node *n, const char *name, size_t k,
                               operand *o) {
     if (!w->generic || k < 2 || !may_change(n)) return apply(w, name, k, o);
@@ -53,8 +54,8 @@ static operand apply_in_order(const writer *w, const node *n, const char *name, 
     return out;
 }
 
-/* Functions that give a number, and a part of it by pointer, which has no derivative: the whole part, the
- * exponent, the quotient. */
+/* Functions that give a number, and a part of it by pointer, which has no derivative: the whole
+ * part, the exponent, the quotient. */
 static operand parts_operand(writer *w, const node *n, const known *k) {
     const char *const x = write_variable(w, n->child[1]), *const t = w->tape;
     if (same(k->name, "modf"))
@@ -82,7 +83,8 @@ static bool is_small_integer(const node *n) {
            strlen(source(n)) <= 3;
 }
 
-/* x 2^n: a power of two that is no number is applied in parts, of which all but the last are exact. */
+/* x 2^n: a power of two that is no number is applied in parts, of which all but the last are
+ * exact. */
 static operand scaled_operand(writer *w, const node *n) {
     if (!is_small_integer(n->child[2]))
         return leaf(format(
@@ -116,8 +118,8 @@ static operand call_operand(writer *w, const node *n) {
     }
 }
 
-/* A number as the argument of a macro or function of the library: a comma is in parentheses, and what has bits
- * only is an integer. */
+/* A number as the argument of a macro or function of the library: a comma is in parentheses,
+ * and what has bits only is an integer. */
 const char *number_argument(writer *w, const node *n) {
     const char *const s = write_number(w, n);
     const node *const e = bare(n);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* output.c - the converted file: the source, in which converted functions, types and variables stand
- * behind the originals. The originals are weak: the file is linked in the place of its source, or
- * together with it. */
+/* output.c - the converted file: the source, in which converted functions, types and variables
+ * stand behind the originals. The originals are weak: the file is linked in the place of its
+ * source, or together with it. */
 #include <string.h>
 #include "convert/forward.h"
 #include "convert/generic.h"
@@ -150,8 +150,8 @@ static const decl *definition_of(const writer *w, const decl *d) {
     return NULL;
 }
 
-/* The variables of a group, in the text of file `by`, that hold variables, besides. What is defined elsewhere
- * is defined where the root is. */
+/* The variables of a group, in the text of file `by`, that hold variables, besides. What is
+ * defined elsewhere is defined where the root is. */
 static void write_variables(writer *w, const file *by, const group *g, const output *o,
                             list *written, text *to) {
     for (size_t i = 0; i < g->decls.n; i++) {
@@ -329,7 +329,8 @@ const char *guard_of(const char *name) {
     return text_of(&to);
 }
 
-/* Where the first #include begins; headers of the system that stand behind a user's may meet its macros. */
+/* Where the first #include begins; headers of the system that stand behind a user's may meet
+ * its macros. */
 static size_t includes_begin(const file *f) {
     for (size_t i = 0; i < f->tokens.n; i++) {
         if (f->tokens.at[i].kind != TOKEN_DIRECTIVE) continue;
@@ -352,7 +353,8 @@ bool is_converted(const writer *w, const file *f) {
     return false;
 }
 
-/* As qsort, by halves that are merged: equal elements keep their order. Without memory, one after the other. */
+/* As qsort, by halves that are merged: equal elements keep their order. Without memory, one
+ * after the other. */
 static const char sort_text[] =
     "\n#ifndef WGC_SORT\n#define WGC_SORT\n/* qsort of variables; equal ones keep their order. */\n"
     "typedef int wgc_order(wg_tape *tape, const void *a, const void *b);\n\n"
@@ -464,7 +466,8 @@ static bool is_included(const file *f, const token *t) {
     return false;
 }
 
-/* The headers of the user's that a source includes, each once; in a condition, those that were read. */
+/* The headers of the user's that a source includes, each once; in a condition, those that
+ * were read. */
 static void write_inclusions(const file *f, text *to) {
     list written = {NULL, 0, 0};
     size_t depth = 0;

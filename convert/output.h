@@ -11,10 +11,11 @@ typedef struct output {
     bool alone;                  /* one file was given: functions within it are static */
 } output;
 
-/* The text of file f, as file `in`, with what it has of functions, types and variables as they were, and converted. */
+/* The text of file f, as file `in`, with what it has of functions, types and variables as
+ * they were, and converted. */
 const char *write_file(writer *w, const file *f, const char *in, const output *o);
-/* Headers that it needs beside its own, which stand before those; a name of the implementation that a source without
- * math.h declares itself is another one in them. */
+/* Headers that it needs beside its own, which stand before those; a name of the implementation
+ * that a source without math.h declares itself is another one in them. */
 void put_headers(const program *p, const file *f, const char *headers, text *to);
 size_t headers_place(const file *f);
 bool has_name(const list *names, const char *name);
@@ -26,8 +27,8 @@ const char *declared_as(const type *t, const char *name);
 /* The callback, and the arguments that it takes; declared in the header. */
 const char *callback_declaration(writer *w);
 const char *callback_definition(writer *w, const char *in);
-/* A function that gives the globals of file f that hold variables the values of the originals, and what
- * it needs that is not in `done`; "" where there are none. */
+/* A function that gives the globals of file f that hold variables the values of the originals,
+ * and what it needs that is not in `done`; "" where there are none. */
 const char *write_begin(writer *w, const file *f, list *done);
 
 #endif

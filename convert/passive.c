@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* passive.c - expressions whose values are numbers, or no numbers at all: comparisons, choices, casts, sizes. */
+/* passive.c - expressions whose values are numbers, or no numbers at all: comparisons,
+ * choices, casts, sizes. */
 #include <string.h>
 #include "convert/expression.h"
 #include "convert/specifiers.h"
@@ -91,8 +92,8 @@ static bool counts_elements(const node *n) {
     return t->kind == u->kind && (t->kind != TYPE_RECORD || t->record == u->record);
 }
 
-/* The size of an expression: of memory that is obtained or moved, as it is written; otherwise a number, that of the
- * original. */
+/* The size of an expression: of memory that is obtained or moved, as it is written; otherwise a
+ * number, that of the original. */
 static const char *write_size(writer *w, const node *n) {
     const node *const c = n->child[0];
     const type *const t = c->type, *const e = element(t);

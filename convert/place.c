@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* place.c - the places that a region reads and assigns to: which is which, and what each holds now. */
+/* place.c - the places that a region reads and assigns to: which is which, and what each
+ * holds now. */
 #include <stdlib.h>
 #include <string.h>
 #include "convert/front.h"
@@ -134,7 +135,8 @@ static bool add_index(address *p, const char *symbol, long offset) {
     return true;
 }
 
-/* Is it of the region only: of a function that is run in it, or declared in a block of its own? */
+/* Is it of the region only: of a function that is run in it, or declared in a block of its
+ * own? */
 static bool is_own(const region *r, const decl *d) {
     return d->owner != NULL && (r->frame->caller != NULL || list_has(&r->own, d));
 }

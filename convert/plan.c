@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* plan.c - which old values are kept on the stack. A value is kept where it is overwritten after it was
- * used by a step whose derivative asks for it again (Hascoet, Naumann, Pascual, "To be recorded"
- * analysis in reverse-mode automatic differentiation, 2005). What a loop's body computes of values that
- * the body does not change is computed again instead, if that is cheap. */
+/* plan.c - which old values are kept on the stack. A value is kept where it is overwritten
+ * after it was used by a step whose derivative asks for it again (Hascoet, Naumann, Pascual,
+ * "To be recorded" analysis in reverse-mode automatic differentiation, 2005). What a loop's
+ * body computes of values that the body does not change is computed again instead, if that
+ * is cheap. */
 #include <string.h>
 #include "convert/planner.h"
 
 static void walk(planner *p, list *steps);
 
-/* What a call asks for again, of the memory that it is led to: `like` is whose text it runs, `v` what is
- * known of this call. */
+/* What a call asks for again, of the memory that it is led to: `like` is whose text it runs,
+ * `v` what is known of this call. */
 static void use_memory(planner *p, const version *like, const version *v, list *seen) {
     if (v == NULL || list_has(seen, v)) return;
     push(seen, (void *)v);
@@ -49,8 +50,8 @@ static void check_plain(planner *p, const step *s) {
     }
 }
 
-/* What is needed again of the memory that a call is led to: the function must keep it. `like` and `v` as above,
- * and for what they call. */
+/* What is needed again of the memory that a call is led to: the function must keep it. `like`
+ * and `v` as above, and for what they call. */
 static void enter_memory(planner *p, routine *into, const version *like, const version *v,
                          list *seen) {
     if (v == NULL || like == NULL || list_has(seen, v)) return;
@@ -200,7 +201,8 @@ static void walk_loop(planner *p, step *s) {
         walk(p, &s->body);
         return;
     }
-    /* what is fresh at the head of the first turn need not be at that of the second: at least two */
+    /* what is fresh at the head of the first turn need not be at that of the second: at
+     * least two */
     const size_t fresh_before = p->fresh.n;
     size_t turns = 0;
     for (bool again = true; again || turns < 2; turns++) {
@@ -291,8 +293,8 @@ static void add_outside(list *numbered, cell_flags *to, cell *c) {
     }
 }
 
-/* What others than the function reach: memory that parameters, fields, globals and statics lead to. What only
- * the function itself has is new for each call. */
+/* What others than the function reach: memory that parameters, fields, globals and statics lead
+ * to. What only the function itself has is new for each call. */
 static void find_outside(routine *r, list *numbered) {
     const program *const all = r->a->program;
     for (size_t i = 0; i < r->v->function->parameters.n; i++) {
@@ -316,7 +318,8 @@ static void find_outside(routine *r, list *numbered) {
     }
 }
 
-/* Before the first step: what the callers need again; and what is remembered from call to call. */
+/* Before the first step: what the callers need again; and what is remembered from call to
+ * call. */
 static void set_used(planner *p) {
     const routine *const r = p->r;
     p->used = (cell_flags){NULL, 0};

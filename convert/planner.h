@@ -1,20 +1,22 @@
 /* SPDX-License-Identifier: MIT */
-/* What needed.c, plan.c and again.c share: the walk that finds which old values are needed again. */
+/* What needed.c, plan.c and again.c share: the walk that finds which old values are needed
+ * again. */
 #ifndef CONVERT_PLANNER_H
 #define CONVERT_PLANNER_H
 
 #include "convert/adjoint.h"
 #include "convert/known.h"
 
-/* Elements [0, bound) of an array that were all assigned, and whose values nothing has asked for since: to
- * overwrite them again loses nothing. */
+/* Elements [0, bound) of an array that were all assigned, and whose values nothing has asked
+ * for since: to overwrite them again loses nothing. */
 typedef struct fresh {
     const decl *array;
     cell *cell;
     const char *bound;
 } fresh;
 
-/* A loop that is being walked: its variable goes from 0, or what is no less, to below `bound`. */
+/* A loop that is being walked: its variable goes from 0, or what is no less, to below
+ * `bound`. */
 typedef struct range {
     const cell *variable;
     const char *bound;
@@ -53,7 +55,8 @@ bool is_local(const planner *p,
               const target *t); /* a local variable that only its name leads to */
 /* May a step change c by a call that is no step of its own? */
 bool step_changes(const planner *p, const step *s, cell *c);
-/* Marks what is computed again where a list of steps goes back; `whole`: the steps of the function. */
+/* Marks what is computed again where a list of steps goes back; `whole`: the steps of the
+ * function. */
 void all_again(planner *p, list *body, const list *whole, bool in_loop);
 
 #endif

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* read_nodes.c - from libclang's cursors to expressions and statements. Macros of the preprocessor that are
- * left in the text are leaves of the tree (NODE_OPAQUE), whose inner nodes are marked `by_macro`. */
+/* read_nodes.c - from libclang's cursors to expressions and statements. Macros of the
+ * preprocessor that are left in the text are leaves of the tree (NODE_OPAQUE), whose inner
+ * nodes are marked `by_macro`. */
 #include <string.h>
 #include "convert/reader.h"
 
@@ -206,8 +207,8 @@ static void declare(reader *r, node *n, const cursors *inside) {
     }
 }
 
-/* What is inside of a macro that is left is not to be changed: so what a change could be needed for is
- * noted, and the macro expanded. */
+/* What is inside of a macro that is left is not to be changed: so what a change could be needed
+ * for is noted, and the macro expanded. */
 static void note_macro(invocation *v, const node *n) {
     const type *const t = leaf_type(n->type), *const of = leaf_type(n->of);
     const bool holds = t != NULL && (t->kind == TYPE_REAL || t->kind == TYPE_RECORD ||
@@ -271,7 +272,8 @@ static void note_reference(reader *r, decl *d) {
         push(&by->names, d);
 }
 
-/* libclang gives what is computed of a parameter that is written as an array the type of that array. */
+/* libclang gives what is computed of a parameter that is written as an array the type of
+ * that array. */
 static void decay(node *n) {
     if (n->type == NULL || n->type->kind != TYPE_ARRAY) return;
     switch (n->kind) {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* reading.c - the files are read, and again with macros expanded, until there is nothing to expand. */
+/* reading.c - the files are read, and again with macros expanded, until there is nothing to
+ * expand. */
 #include <string.h>
 #include "convert/reading.h"
 
@@ -24,7 +25,8 @@ static program *read_with(const options *o, size_t n, const changed *texts, tabl
                         (const char *const *)flags.at, n, texts, macros);
 }
 
-/* The functions of `only` (NULL: all) that are reached from the one that is converted; false: it is not there. */
+/* The functions of `only` (NULL: all) that are reached from the one that is converted;
+ * false: it is not there. */
 static bool reached_functions(const options *o, const program *p, const list *only, list *to) {
     for (size_t i = 0; i < p->functions.n; i++) ((decl *)p->functions.at[i])->reached = false;
     for (size_t i = 0; i < p->globals.n; i++) ((decl *)p->globals.at[i])->reached = false;
@@ -69,7 +71,8 @@ table *defined_names(const program *p, table *undone) {
     return names;
 }
 
-/* Expands macros in these functions (`at_end`: what is written stands behind all of the source): texts are replaced or added. 0: there was nothing to expand; -1: too many. */
+/* Expands macros in these functions (`at_end`: what is written stands behind all of the
+ * source): texts are replaced or added. 0: there was nothing to expand; -1: too many. */
 static int expand_all(const program *p, const list *functions, const table *macros, bool at_end,
                       changed *texts, size_t *n) {
     int changes = 0;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What the command says, and the files as they are read for it: as they are, and with macros expanded. */
+/* What the command says, and the files as they are read for it: as they are, and with macros
+ * expanded. */
 #ifndef CONVERT_READING_H
 #define CONVERT_READING_H
 
@@ -24,10 +25,12 @@ typedef struct reading {
 
 /* The files as they are. NULL after an error that was said. */
 program *read_plain(const options *o, reading *r);
-/* The files with the macros expanded in those functions (NULL: of all that are reached); what was read
- * before, where the texts are the same. *expanded: there were some. NULL after an error that was said. */
+/* The files with the macros expanded in those functions (NULL: of all that are reached); what
+ * was read before, where the texts are the same. *expanded: there were some. NULL after an
+ * error that was said. */
 program *read_expanded(const options *o, reading *r, const list *only, bool *expanded);
-/* The macros that the files define, by name; and of those that they define again or undefine, in *undone. */
+/* The macros that the files define, by name; and of those that they define again or
+ * undefine, in *undone. */
 table *defined_names(const program *p, table *undone);
 
 #endif

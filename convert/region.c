@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* region.c - the statements of a region, one after the other; where it ends, and what is on the tape then. */
+/* region.c - the statements of a region, one after the other; where it ends, and what is on
+ * the tape then. */
 #include <string.h>
 #include "convert/known.h"
 #include "convert/live.h"
@@ -134,7 +135,8 @@ static bool declare_variable(region *r, const decl *d) {
     return true;
 }
 
-/* A whole number or number: under a name of its own, where it could meet another of its name. */
+/* A whole number or number: under a name of its own, where it could meet another of its
+ * name. */
 static bool declare_number(region *r, const decl *d, bool outer) {
     const bool plain = d->type->kind == TYPE_WHOLE || d->type->kind == TYPE_REAL;
     if (!plain || (d->init != NULL && !stands_as_it_is(r, d->init))) return false;

@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* A region of code whose numbers are plain doubles while it runs: what it reads are leaves of a graph of
- * local derivatives (chain.h), and what is read behind it goes on the tape at its end. */
+/* A region of code whose numbers are plain doubles while it runs: what it reads are leaves of a
+ * graph of local derivatives (chain.h), and what is read behind it goes on the tape at its
+ * end. */
 #ifndef CONVERT_REGION_H
 #define CONVERT_REGION_H
 
 #include "convert/chain.h"
 #include "convert/writer.h"
 
-/* A number of the region: the name of its value, and its vertex (NO_VERTEX: no variable) of the graph at a depth. */
+/* A number of the region: the name of its value, and its vertex (NO_VERTEX: no variable) of
+ * the graph at a depth. */
 typedef struct number {
     const char *value;
     int vertex;
@@ -112,10 +114,11 @@ typedef struct snapshot {
 /* Is it a branch that leaves the region for good, by return, break or continue? */
 bool is_exit(const region *r, const node *n);
 bool run_exit(region *r, const node *n);
-/* The text for statements first .. of a block, and how many it is for; NULL: none gains by it. */
+/* The text for statements first .. of a block, and how many it is for; NULL: none gains by
+ * it. */
 const char *write_region(writer *w, const node *block, size_t first, size_t *count);
-/* May it stand as it is, a text of numbers? It assigns to no variable, and hands no memory of variables
- * to others. */
+/* May it stand as it is, a text of numbers? It assigns to no variable, and hands no memory of
+ * variables to others. */
 bool stands_as_it_is(const region *r, const node *n);
 /* Runs a statement or expression; false: it cannot be a part of the region. */
 bool run_statement(region *r, const node *n);
@@ -141,7 +144,8 @@ bool run_turns(region *r, const node *n); /* a loop */
 bool leaves_turns(const region *r,
                   const node *n); /* is it if (..) break; of the turn that is run? */
 bool run_break(region *r, const node *n);
-/* A place is read in a turn for the first time: from now on it is before the loop. False: it may not be. */
+/* A place is read in a turn for the first time: from now on it is before the loop. False: it
+ * may not be. */
 bool read_in_turn(region *r, const place *p,
                   number *x); /* true: it is another one in each turn, and *x in this */
 bool load_before_turns(region *r, const place *p);
@@ -164,7 +168,8 @@ const char *known_text(const type *t, long is);
 binding *bound(const region *r, const decl *d);
 /* What a node is as a number in the text of the region; NULL: as it stands. */
 const char *region_number(region *r, const node *n);
-/* What is written from now on is evaluated only perhaps (by 1), or again in any case (by -1). */
+/* What is written from now on is evaluated only perhaps (by 1), or again in any case
+ * (by -1). */
 void region_perhaps(region *r, int by);
 number read_place(region *r, const place *p);
 void assign_place(region *r, place *p, number x);
@@ -180,7 +185,8 @@ number number_of(region *r, const node *n);
 number number_of_choice(region *r, const node *n); /* a ? b : c */
 number call_inline(region *r, const node *n);
 bool run_choice(region *r, const node *n); /* an if */
-/* An if with returns in it, and what follows it in the block of a function that is run in the region. */
+/* An if with returns in it, and what follows it in the block of a function that is run in
+ * the region. */
 bool run_early_return(region *r, const node *n, const node *block, size_t from);
 bool has_jump(const node *n); /* a statement that may go elsewhere than to the one behind it */
 bool run_statements(region *r, const node *block, size_t from);

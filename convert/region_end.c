@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* region_end.c - a region as a whole: where it begins and ends, what is on the tape then, also where control leaves
- * before. */
+/* region_end.c - a region as a whole: where it begins and ends, what is on the tape then, also
+ * where control leaves before. */
 #include <string.h>
 #include "convert/live.h"
 #include "convert/region.h"
@@ -154,7 +154,8 @@ static void finish(region *r, size_t first, size_t last, text *out) {
     }
 }
 
-/* What the tape has to have where control leaves is put there, and the region goes on behind it. */
+/* What the tape has to have where control leaves is put there, and the region goes on behind
+ * it. */
 bool run_exit(region *r, const node *n) {
     if (!stands_as_it_is(r, n->child[0])) return false;
     const char *const cond = write_number(r->w, n->child[0]), *const indent = r->x.indent;

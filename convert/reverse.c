@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* reverse.c - the adjoint of one expression: what of it is needed as a value has a name; then from the
- * result to the operands, each adjoint times a partial derivative of the table of operations. */
+/* reverse.c - the adjoint of one expression: what of it is needed as a value has a name; then
+ * from the result to the operands, each adjoint times a partial derivative of the table of
+ * operations. */
 #include <string.h>
 #include "convert/adjoint.h"
 #include "convert/known.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* routines.c - BLAS and LAPACK: a row for each routine that the library has on arrays of variables; what it
- * computes of what; its calls. */
+/* routines.c - BLAS and LAPACK: a row for each routine that the library has on arrays of
+ * variables; what it computes of what; its calls. */
 #include <string.h>
 #include "convert/cells.h"
 #include "convert/routines.h"
@@ -108,7 +108,8 @@ bool routine_varies(const version *v, const node *n, const routine_row *r, bool 
     return false;
 }
 
-/* Where one argument is a variable, all that is written to is. False: nothing was to be done. */
+/* Where one argument is a variable, all that is written to is. False: nothing was to be
+ * done. */
 bool force_routines(const analysis *a) {
     bool forced = false;
     for (size_t i = 0; i < a->routines.n; i++) {

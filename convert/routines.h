@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Routines of BLAS and LAPACK that are called with arrays of variables: their arguments, and how calls are
- * written (wengert/blas.h). */
+/* Routines of BLAS and LAPACK that are called with arrays of variables: their arguments, and
+ * how calls are written (wengert/blas.h). */
 #ifndef CONVERT_ROUTINES_H
 #define CONVERT_ROUTINES_H
 
@@ -8,8 +8,9 @@
 
 typedef struct routine_row {
     const char *name;
-    /* a letter for each argument of CBLAS, LAPACKE: o order, f flag, n size or increment, a number that may be
-     * a variable, A array that is read, B one that is written to, i integers */
+    /* a letter for each argument of CBLAS, LAPACKE: o order, f flag, n size or increment, a
+     * number that may be a variable, A array that is read, B one that is written to, i
+     * integers */
     const char *arguments;
     const char *more; /* what follows in Fortran: w work space, l its length */
     char result;      /* r number, i integer, s status, 0 none */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* rows.c - a function of few outputs as one statement for each of them: the function runs forwards and back, without a
- * tape (vjp.c), once for each output, and the tape has its row of the Jacobian and nothing else. */
+/* rows.c - a function of few outputs as one statement for each of them: the function runs
+ * forwards and back, without a tape (vjp.c), once for each output, and the tape has its row
+ * of the Jacobian and nothing else. */
 #include <stdlib.h>
 #include <string.h>
 #include "convert/adjoint.h"

@@ -14,8 +14,8 @@ static void add_range(selection *c, const char *from, const char *end) {
     c->ranges++;
 }
 
-/* The text between brackets, a[..], in ranges and, if it is one index, in the path; the names alone in
- * c->names. In the path, @ stands for the number of the range that follows it. */
+/* The text between brackets, a[..], in ranges and, if it is one index, in the path; the names
+ * alone in c->names. In the path, @ stands for the number of the range that follows it. */
 static bool read_ranges(selection *c, const char *s) {
     text path = {NULL, 0, 0}, names = {NULL, 0, 0};
     for (const char *p = s; *p;) {

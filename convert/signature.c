@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* signature.c - the parameters of the two functions of a version: those of the original, their shadows, what the result
- * is to get. */
+/* signature.c - the parameters of the two functions of a version: those of the original, their
+ * shadows, what the result is to get. */
 #include <string.h>
 #include "convert/sweeps.h"
 
@@ -68,7 +68,8 @@ static void add_reached(list *to, cell *c) {
         push(to, real_cell(c));
 }
 
-/* Does nothing else than a parameter, and what is computed of it, lead to the numbers that it leads to? */
+/* Does nothing else than a parameter, and what is computed of it, lead to the numbers that
+ * it leads to? */
 static bool is_apart(const routine *r, const decl *p) {
     const program *const all = r->a->program;
     cell *const c = r->v->of_decl[p->index];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* specifiers.c - types change in their specifiers, token by token: `double` becomes wg_real, a structure S that
- * holds variables S_wg; declarators stay. */
+/* specifiers.c - types change in their specifiers, token by token: `double` becomes wg_real, a
+ * structure S that holds variables S_wg; declarators stay. */
 #include <string.h>
 #include "convert/specifiers.h"
 

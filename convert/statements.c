@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* statements.c - statements without jumps: declarations with their initialisers, branches, loops. */
+/* statements.c - statements without jumps: declarations with their initialisers, branches,
+ * loops. */
 #include <stdlib.h>
 #include <string.h>
 #include "convert/builder.h"

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* A function as a list of steps that can be turned round: assignments of expressions without effects,
- * calls, branches and loops. Effects within expressions become steps of their own, before them, whose
- * results have names.
+/* A function as a list of steps that can be turned round: assignments of expressions without
+ * effects, calls, branches and loops. Effects within expressions become steps of their own,
+ * before them, whose results have names.
  *
- * Code that jumps (goto, break, continue, return, switch) stands around pieces, each a list of steps
- * without jumps: which pieces were run, and in which order, is only known when it runs. */
+ * Code that jumps (goto, break, continue, return, switch) stands around pieces, each a list of
+ * steps without jumps: which pieces were run, and in which order, is only known when it
+ * runs. */
 #ifndef CONVERT_STEPS_H
 #define CONVERT_STEPS_H
 
@@ -31,7 +32,8 @@ typedef struct target {
     const char *shadow; /* of an element that has a name: w[0] */
 } target;
 
-/* Memory that the way there writes and the way back reads: of a function, of each turn of a loop, of a piece. */
+/* Memory that the way there writes and the way back reads: of a function, of each turn of a
+ * loop, of a piece. */
 typedef struct extent {
     const char *name; /* of the pointer to it */
     const char *type; /* struct .. */
@@ -40,8 +42,8 @@ typedef struct extent {
     bool dynamic; /* more goes on the stack before it is done with */
 } extent;
 
-/* A call of math.h that the way back does not run again: its value is kept, or its partial derivative, where
- * that is a call itself. */
+/* A call of math.h that the way back does not run again: its value is kept, or its partial
+ * derivative, where that is a call itself. */
 typedef struct kept_call {
     const node *call;
     bool partial;
@@ -81,8 +83,8 @@ struct step {
     list results; /* struct kept_call: the inner ones first */
     bool parts;   /* an assignment of text with a derivative: */
     list factors; /* struct factor */
-    /* where it is kept: what is overwritten, and its shadow; which way an if went; how often a loop turned; the
-     * extent of a function that is called */
+    /* where it is kept: what is overwritten, and its shadow; which way an if went; how often a
+     * loop turned; the extent of a function that is called */
     const char *kept, *kept_shadow, *noted, *lent;
     extent *turn;       /* of each turn of a loop; NULL: in that around the loop */
     const char *turned; /* of which turn, where memory for all of them is obtained at once */
@@ -96,8 +98,8 @@ typedef struct argument {
     bool holds;
 } argument;
 
-/* A part of the code that jumps: text, or a piece. Pieces within loops are run any number of times, in any order;
- * others once at most, in theirs. */
+/* A part of the code that jumps: text, or a piece. Pieces within loops are run any number of
+ * times, in any order; others once at most, in theirs. */
 typedef struct stretch {
     const char *text; /* NULL: a piece */
     list steps;
@@ -160,7 +162,8 @@ typedef struct routine {
     bool refused;
 } routine;
 
-/* The steps of a version. Where something cannot be turned round it is said, and `refused` set. */
+/* The steps of a version. Where something cannot be turned round it is said, and `refused`
+ * set. */
 routine *steps_of(analysis *a, version *v);
 
 bool is_free(const node *n); /* a call of free */

@@ -33,7 +33,7 @@ const node *memory_call(const routine *r, const step *s) {
 
 static const char *deeper(const char *indent) { return format("%s    ", indent); }
 
-/* ---- extents ------------------------------------------------------------------------------ */
+/* ---- extents ----------------------------------------------------------------------------- */
 
 void put_extent(emitter *m, const extent *e, const char *indent) {
     if (e == NULL || e->n == 0) return;
@@ -102,7 +102,7 @@ static void close_turns(emitter *m, const step *s, const char *indent) {
 }
 static const extent *own_turn(const step *s) { return s->turned == NULL ? s->turn : NULL; }
 
-/* ---- forwards ----------------------------------------------------------------------------- */
+/* ---- forwards ---------------------------------------------------------------------------- */
 
 /* The arguments of a call; back: with addresses of the shadows of numbers. */
 static const char *call_arguments(const emitter *m, const step *s, const char *result) {
@@ -278,7 +278,7 @@ void forward(emitter *m, const list *steps, const char *indent) {
     }
 }
 
-/* ---- backwards ---------------------------------------------------------------------------- */
+/* ---- backwards --------------------------------------------------------------------------- */
 
 /* Adjoints of all numbers of a structure, or of an array in one, move from `from` to `to`. */
 static void move_all(const emitter *m, const char *to, const char *from, const type *t,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What the files share that write the two ways of a routine: frames.c (where what is kept stands), sweeps.c (steps)
- * and adjoint.c (functions). */
+/* What the files share that write the two ways of a routine: frames.c (where what is kept
+ * stands), sweeps.c (steps) and adjoint.c (functions). */
 #ifndef CONVERT_SWEEPS_H
 #define CONVERT_SWEEPS_H
 

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* test_build.h - what tests of the converter share: commands, files, compiled code that is loaded, and
- * derivatives of it by differences. Three libraries are made of a file: the original as it is;
- * the original in long double, of which differences are taken, so that neither the converter nor
- * this library has a part in what they are compared with; and the converted one, with
- * test_called.h. A file that includes this one defines _DEFAULT_SOURCE first. */
+/* test_build.h - what tests of the converter share: commands, files, compiled code that is
+ * loaded, and derivatives of it by differences. Three libraries are made of a file: the
+ * original as it is; the original in long double, of which differences are taken, so that
+ * neither the converter nor this library has a part in what they are compared with; and the
+ * converted one, with test_called.h. A file that includes this one defines _DEFAULT_SOURCE
+ * first. */
 #ifndef CONVERT_TEST_BUILD_H
 #define CONVERT_TEST_BUILD_H
 
@@ -26,14 +27,15 @@
 
 enum { MOST_INPUTS = 16, MOST_OUTPUTS = 16, COMMAND_BYTES = 8192, NAME_BYTES = 256 };
 
-/* How the header of a converted file is looked at: included before all else, compared with that of
- * the first mode, or compiled alone, which takes longest. */
+/* How the header of a converted file is looked at: included before all else, compared with that
+ * of the first mode, or compiled alone, which takes longest. */
 typedef enum header_check { HEADER_FIRST, HEADER_SAME, HEADER_ALONE } header_check;
 
 /* The ways to write a converted function: what is given to the converter. A recording has a
- * callback, an adjoint a function for the transposed product. Of random programs, modes with a turn
- * get every second one (turn 1 or 2; 0: all). A sanitizer sees the converter and the library: there every mode is
- * converted, and the one that calls the library in most ways is compiled. */
+ * callback, an adjoint a function for the transposed product. Of random programs, modes with a
+ * turn get every second one (turn 1 or 2; 0: all). A sanitizer sees the converter and the
+ * library: there every mode is converted, and the one that calls the library in most ways is
+ * compiled. */
 typedef struct mode {
     const char *name, *options;
     header_check header;
@@ -54,8 +56,8 @@ enum { MODES = sizeof modes / sizeof *modes };
 
 static char scratch[SCRATCH_BYTES], here[1024];
 
-/* The library is used here, too, so that it stays loaded when one that uses it is closed: what it is linked
- * with may not give back what it obtains at its start. */
+/* The library is used here, too, so that it stays loaded when one that uses it is closed: what
+ * it is linked with may not give back what it obtains at its start. */
 static inline int open_scratch(void **state) {
     (void)state;
     return wg_status_text(WG_OK) == NULL || getcwd(here, sizeof here) == NULL ||
@@ -126,7 +128,8 @@ static inline void build_library(const char *name, const char *flags) {
         compiler(), flags, here, here, scratch, name, scratch, name, here, setting("B", "."),
         here, setting("B", "."));
 }
-/* A leak sanitizer goes through what threads have of their own in libraries, of closed ones, too, and dies. */
+/* A leak sanitizer goes through what threads have of their own in libraries, of closed ones,
+ * too, and dies. */
 static inline void close_library(void *handle) {
     if (!SANITIZED) (void)dlclose(handle);
 }
@@ -184,8 +187,8 @@ typedef void long_function(const long double *x, long double *y);
 typedef const char *converted_function(const double *x, double *y, double *jacobian,
                                        double *reverse, double *forward);
 
-/* Statements that take the rows of a Jacobian from FUNCTION_wg_vjp, with arguments that are called `data`: into
- * all three, of which there is one. */
+/* Statements that take the rows of a Jacobian from FUNCTION_wg_vjp, with arguments that are
+ * called `data`: into all three, of which there is one. */
 static inline void put_rows(FILE *to, const char *function, size_t n, const char *x, size_t m) {
     fprintf(
         to,
@@ -196,7 +199,8 @@ static inline void put_rows(FILE *to, const char *function, size_t n, const char
         m, m, m, function, n, x, m, m, n);
 }
 
-/* The statement that gives the derivatives of a recording, with arguments that are called `data`. */
+/* The statement that gives the derivatives of a recording, with arguments that are called
+ * `data`. */
 static inline void put_recorded(FILE *to, const mode *how, const char *function, size_t n,
                                 const char *x, size_t m) {
     fprintf(to, "    return %s(%s_wg_callback",
@@ -218,8 +222,8 @@ static inline void *found(void *library, const char *name) {
         memcpy(&(to), &p_, sizeof p_);                                                         \
     } while (0)
 
-/* Differences of long double over steps of 2^-16 and 2^-17 of an input, extrapolated: what is left
- * is a fourth power of the step. */
+/* Differences of long double over steps of 2^-16 and 2^-17 of an input, extrapolated: what is
+ * left is a fourth power of the step. */
 static inline void differences(long_function *f, size_t n, const double *x, size_t m,
                                long double *jacobian) {
     for (size_t j = 0; j < n; j++) {
@@ -243,8 +247,8 @@ static inline void differences(long_function *f, size_t n, const double *x, size
 /* Values are near those of the original, whose routines of BLAS are others. */
 static bool values_are_near;
 
-/* Values have the bits of the original; the Jacobian by the driver, by reverse and forward sweeps are the
- * same, and that of differences. `who` is in the message. */
+/* Values have the bits of the original; the Jacobian by the driver, by reverse and forward
+ * sweeps are the same, and that of differences. `who` is in the message. */
 static inline void compare(const char *who, size_t n, const double *x, size_t m,
                            plain_function *plain, long_function *wide,
                            converted_function *converted) {

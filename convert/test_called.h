@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* test_called.h - beneath a converted file, in a library that tests load: its derivatives by the driver
- * (wg_jacobian), by a reverse sweep for each output and by tangents for each input. */
+/* test_called.h - beneath a converted file, in a library that tests load: its derivatives by
+ * the driver (wg_jacobian), by a reverse sweep for each output and by tangents for each
+ * input. */
 #ifndef CONVERT_TEST_CALLED_H
 #define CONVERT_TEST_CALLED_H
 
@@ -42,7 +43,8 @@ typedef wg_status wgt_of_doubles(wg_tape *t, size_t n, const double *x, size_t m
 typedef wg_status wgt_of_duals(wg_tape *t, size_t n, const wg_dual *x, size_t m, wg_dual *y,
                                void *data);
 
-/* The same of a kernel for three types: values of all are the same, and the forward sweep is that of duals. */
+/* The same of a kernel for three types: values of all are the same, and the forward sweep is
+ * that of duals. */
 __attribute__((unused)) static const char *
 wgt_of_three_types(wg_callback *f, wgt_of_doubles *of_doubles, wgt_of_duals *of_duals,
                    void *data, size_t n, const double *x, size_t m, double *y, double *jacobian,

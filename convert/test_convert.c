@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* test_convert.c - the files of test/convert, a construct of C each: converted, compiled without a
- * warning, loaded; values are compared with the original's bit for bit, derivatives with differences
- * of the original in long double. The compiler optimises recordings and adjoints, where its warnings see most,
- * and compiles the rest quickly. The head of a file says how:
+/* test_convert.c - the files of test/convert, a construct of C each: converted, compiled
+ * without a warning, loaded; values are compared with the original's bit for bit, derivatives
+ * with differences of the original in long double. The compiler optimises recordings and
+ * adjoints, where its warnings see most, and compiles the rest quickly. The head of a file says
+ * how:
  *     options: --function f ..     of the converter
  *     files: other                 .c files that are given besides
  *     inputs: 0.5 -2               the numbers that are `in[0]`, ..
@@ -15,8 +16,9 @@
  *     rounds: yes                  floats round the original's values, which are compared in double
  *     behind: other                a file that is included behind the original, and behind what is converted
  *     near: yes                    values are near the original's
- * A NAME.expected beside it is what the converter writes, line for line: WRITE=1 writes all those that
- * are there anew. Names of files as arguments: only these. KEEP=1 keeps what was made. */
+ * A NAME.expected beside it is what the converter writes, line for line: WRITE=1 writes all
+ * those that are there anew. Names of files as arguments: only these. KEEP=1 keeps what was
+ * made. */
 #define _DEFAULT_SOURCE
 #include <glob.h>
 #include "convert/test_build.h"
@@ -149,7 +151,8 @@ static void *original(const construct *c, bool wide) {
     return load_library(library);
 }
 
-/* One compiler compiles a construct in every mode; for another one, modes with a turn take turns. */
+/* One compiler compiles a construct in every mode; for another one, modes with a turn take
+ * turns. */
 static bool is_left_out(const construct *c, const mode *how) {
 #ifdef __clang__
     return how->turn != 0 && how->turn != 1 + c->number % 2;

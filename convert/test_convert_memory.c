@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* test_convert_memory.c - adjoints without a tape where memory runs out: the k-th allocation fails, for each k
- * until none does. Each time there is a status, and everything is given back. */
+/* test_convert_memory.c - adjoints without a tape where memory runs out: the k-th allocation
+ * fails, for each k until none does. Each time there is a status, and everything is given
+ * back. */
 #define _DEFAULT_SOURCE
 #include "convert/test_build.h"
 
@@ -47,7 +48,8 @@ static void every_allocation_that_fails_is_a_status_and_nothing_leaks(void **sta
         if (status != WG_OK) assert_int_equal(status, WG_ENOMEM);
         assert_int_equal(held, 0);
     }
-    /* one for each turn of the loop, two for its shadow and what is given back, and the stack's chunks */
+    /* one for each turn of the loop, two for its shadow and what is given back, and the
+     * stack's chunks */
     assert_in_range(k, 4 * 60 + 3, MOST_ALLOCATIONS - 1);
     assert_memory_equal(&y[0], &y[1], sizeof y[0]);
     assert_memory_equal(g[0], g[1], sizeof g[0]);

@@ -1,16 +1,18 @@
 /* SPDX-License-Identifier: MIT */
-/* test_convert_random.c - programs of test_random.h, converted in every mode: values are those of the
- * original bit for bit, derivatives those of differences in long double. The compiler is started three
- * times for PER of them (WG_SMALL_CODE: less to compile; test_convert has the other way to record). Numbers as arguments: only these programs. KEEP=1 keeps what was made. */
+/* test_convert_random.c - programs of test_random.h, converted in every mode: values are those
+ * of the original bit for bit, derivatives those of differences in long double. The compiler is
+ * started three times for PER of them (WG_SMALL_CODE: less to compile; test_convert has the
+ * other way to record). Numbers as arguments: only these programs. KEEP=1 keeps what was
+ * made. */
 #define _DEFAULT_SOURCE
 #include "convert/test_build.h"
 #include "test/sanitized.h"
 #include "convert/test_random.h"
 
-/* One in EACH is for three types. Blocks and regions, which differ in how derivatives go through
- * them, take turns of two programs, of which one keeps numbers between calls. A program whose
- * number is given is for every mode. By itself the test has all programs for one compiler, and
- * FEWER for another one or under a sanitizer. */
+/* One in EACH is for three types. Blocks and regions, which differ in how derivatives go
+ * through them, take turns of two programs, of which one keeps numbers between calls. A program
+ * whose number is given is for every mode. By itself the test has all programs for one
+ * compiler, and FEWER for another one or under a sanitizer. */
 enum { PROGRAMS = 200, PER = 25, EACH = 5 };
 #ifdef __clang__
 enum { FEWER = 2 * PER };
@@ -62,8 +64,8 @@ static void write_originals(const batch *b, bool wide) {
     build_library(name, wide ? "-O0 -w" : "-O1 -w");
 }
 
-/* Programs that this way of converting takes: an adjoint refuses some, as those with statics that depend
- * on the inputs. */
+/* Programs that this way of converting takes: an adjoint refuses some, as those with statics
+ * that depend on the inputs. */
 static bool taken[PROGRAMS]; /* by number, modulo PROGRAMS: a batch has fewer */
 
 static bool is_left_out(const mode *how, const batch *b, unsigned k) {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* test_random.h - a C program by a number: functions with branches, loops, pointers, arrays, structures,
- * macros, statics, globals, calls with variables and with numbers, recursion. Program k is of the
- * function p<k>_f(x, y), x[3] its inputs, the result and y[2] its outputs. Every value is kept
- * small by bounded functions, and every division is by a number that is not small. The functions it calls
- * are to be declared before it. */
+/* test_random.h - a C program by a number: functions with branches, loops, pointers, arrays,
+ * structures, macros, statics, globals, calls with variables and with numbers, recursion.
+ * Program k is of the function p<k>_f(x, y), x[3] its inputs, the result and y[2] its outputs.
+ * Every value is kept small by bounded functions, and every division is by a number that is not
+ * small. The functions it calls are to be declared before it. */
 #ifndef CONVERT_TEST_RANDOM_H
 #define CONVERT_TEST_RANDOM_H
 

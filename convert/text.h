@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Memory, texts, lists and messages of the converter. All memory is of one arena, which is given back
- * at the end; who runs out of it ends the program with a message. */
+/* Memory, texts, lists and messages of the converter. All memory is of one arena, which is
+ * given back at the end; who runs out of it ends the program with a message. */
 #ifndef CONVERT_TEXT_H
 #define CONVERT_TEXT_H
 
@@ -40,11 +40,13 @@ void table_set(table *t, const char *key, void *value);
 bool starts_with(const char *s, const char *with);
 bool same(const char *a, const char *b);
 
-/* Messages, as compilers write them: `where` is file:line. An error is counted, and said once. */
+/* Messages, as compilers write them: `where` is file:line. An error is counted, and said
+ * once. */
 __attribute__((format(printf, 2, 3))) void error_at(const char *where, const char *how, ...);
 __attribute__((format(printf, 2, 3))) void warn_at(const char *where, const char *how, ...);
 size_t errors_said(void);
-/* From hold_messages on they are kept back, until they are said after all, or dropped with the errors that they were. */
+/* From hold_messages on they are kept back, until they are said after all, or dropped with
+ * the errors that they were. */
 void hold_messages(void);
 void release_messages(bool say_them);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* tidy.c - lines of a region that define or assign to a name of its own that is read nowhere are left out; of those
- * that do more than to give a number, that is left. */
+/* tidy.c - lines of a region that define or assign to a name of its own that is read nowhere
+ * are left out; of those that do more than to give a number, that is left. */
 #include <string.h>
 #include "convert/known.h"
 #include "convert/region.h"

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* A C program as a tree: files, types, declarations, expressions and statements, each with its place
- * in the text. It is what the front end makes of libclang's cursors, and all that the rest knows. */
+/* A C program as a tree: files, types, declarations, expressions and statements, each with its
+ * place in the text. It is what the front end makes of libclang's cursors, and all that the
+ * rest knows. */
 #ifndef CONVERT_TREE_H
 #define CONVERT_TREE_H
 

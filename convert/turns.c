@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* turns.c - a loop within a region, forwards: what goes from turn to turn is carried with its derivatives by what there was
- * before the loop, d(x, l), and a turn with local derivatives w gives d(x, l) = sum w(x, y) d(y, l) + w(x, l).
+/* turns.c - a loop within a region, forwards: what goes from turn to turn is carried with its
+ * derivatives by what there was before the loop, d(x, l), and a turn with local derivatives w
+ * gives d(x, l) = sum w(x, y) d(y, l) + w(x, l).
  *
- * Which numbers are carried, and on what they depend, is known when a turn has been run: it is run again until
- * nothing is added. */
+ * Which numbers are carried, and on what they depend, is known when a turn has been run: it is
+ * run again until nothing is added. */
 #include <string.h>
 #include "convert/region.h"
 
-/* What a leaf of a turn's graph stands for, where that is no vertex of the graph around: carried number k is -2 - k,
+/* What a leaf of a turn's graph stands for, where that is no vertex of the graph around:
+ * carried number k is -2 - k,
  * and stream k FIRST_STREAM - k. */
 enum { FIRST_STREAM = -1000 };
 static bool is_stream(int outer) { return outer <= FIRST_STREAM; }
@@ -78,7 +80,7 @@ static bool depends(region *r, carried *c, int outer) {
     return true;
 }
 
-/* ---- at the end of a turn ----------------------------------------------------------------- */
+/* ---- at the end of a turn ---------------------------------------------------------------- */
 
 chain copy_chain(const chain *c) {
     chain to = {arena_get((c->n + 1) * sizeof *to.at), c->n, c->n};
@@ -289,7 +291,7 @@ bool run_break(region *r, const node *n) {
     return good;
 }
 
-/* ---- a loop ------------------------------------------------------------------------------- */
+/* ---- a loop ------------------------------------------------------------------------------ */
 
 /* What stands at the place before the loop; `cond`: whether there is a turn at all. */
 static bool enter(region *r, const place *p, const char *cond, number *entry) {
@@ -310,7 +312,8 @@ static bool enter(region *r, const place *p, const char *cond, number *entry) {
     return !r->failed;
 }
 
-/* A condition, as it is before the first turn; "": there is none; NULL: it does more than to ask. */
+/* A condition, as it is before the first turn; "": there is none; NULL: it does more than to
+ * ask. */
 static const char *condition_before(region *r, const node *n) {
     const node *const test = n->kind == NODE_WHILE ? n->child[0]
                              : n->kind == NODE_DO  ? NULL

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* versions.c - functions as they are for some calls: made, shared where they turn out alike, named. */
+/* versions.c - functions as they are for some calls: made, shared where they turn out alike,
+ * named. */
 #include <string.h>
 #include "convert/cells.h"
 
@@ -40,8 +41,8 @@ bool keeps_state(const decl *d) {
     return d->is_static && d->changed && !d->is_global && !is_constant(d->type);
 }
 
-/* Does a function remember something from one call to the next? Then it has one version only: what it
- * remembers is in one place. */
+/* Does a function remember something from one call to the next? Then it has one version only:
+ * what it remembers is in one place. */
 bool remembers(decl *f) {
     if (!f->looked_at) mark_changed(f->body);
     f->looked_at = true;
@@ -137,8 +138,8 @@ cell *called_through(const version *v, const node *n) {
     return function_at(v->of_node[f->number]);
 }
 
-/* Versions of one function with the same variables in the same places, which call the same ones, have
- * one text. */
+/* Versions of one function with the same variables in the same places, which call the same
+ * ones, have one text. */
 void share_versions(analysis *a) {
     const size_t n = a->versions.n;
     size_t classes = 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* vjp.c - the function that users call of an adjoint without a tape: y = f(x), g = J'w. It makes the
- * original's arguments and their shadows, puts the inputs in, runs forwards, takes the outputs and puts
- * the weights into their shadows, and goes back. */
+/* vjp.c - the function that users call of an adjoint without a tape: y = f(x), g = J'w. It
+ * makes the original's arguments and their shadows, puts the inputs in, runs forwards, takes
+ * the outputs and puts the weights into their shadows, and goes back. */
 #include <string.h>
 #include "convert/adjoint.h"
 #include "convert/callback.h"
@@ -33,7 +33,8 @@ static void obtain(text *to, const char *into, const char *n, const char *tail,
              indent, into, n, into, tail, into);
 }
 
-/* How many bytes the array at the end of a structure has; NULL: it is none that goes on behind. */
+/* How many bytes the array at the end of a structure has; NULL: it is none that goes on
+ * behind. */
 static const char *tail_bytes(const writer *w, const char *name, const type *t, const char *x) {
     const decl *const tail = tail_of(w, t);
     return tail == NULL ? NULL
@@ -48,7 +49,8 @@ static void copy_tail(const writer *w, const type *t, const char *x, const char 
              bytes, x, tail->name, given, tail->name, bytes);
 }
 
-/* Fields that are pointers: as many elements as the arguments say, copied, and their shadows. */
+/* Fields that are pointers: as many elements as the arguments say, copied, and their
+ * shadows. */
 static void make_fields(const writer *w, const decl *p, const record *r, text *to) {
     const bool pointer = pointed(p) != NULL;
     for (size_t i = 0; i < r->fields.n; i++) {
@@ -76,7 +78,8 @@ static void make_fields(const writer *w, const decl *p, const record *r, text *t
     }
 }
 
-/* What each of the pointers that p leads to leads to: as many numbers as the arguments say, copied, and their shadows. */
+/* What each of the pointers that p leads to leads to: as many numbers as the arguments say,
+ * copied, and their shadows. */
 static void make_rows(const decl *p, const char *n, text *to) {
     const char *const x = p->name;
     const char *const row = format("%s[wgc_i]", x), *const b = format("%s_b[wgc_i]", x),

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Writing a version of a function with variables in the place of numbers: what stays the same is
- * copied from the source, with its layout and comments. */
+/* Writing a version of a function with variables in the place of numbers: what stays the same
+ * is copied from the source, with its layout and comments. */
 #ifndef CONVERT_WRITER_H
 #define CONVERT_WRITER_H
 
@@ -50,15 +50,16 @@ typedef struct part {
 } part;
 const char *replaced(const file *f, size_t begin, size_t end, size_t n, const part *p);
 
-/* A declaration of a number, array, pointer or structure, [begin, end) with its specifiers, as one of
- * variables. `more` are parts that are replaced besides. */
+/* A declaration of a number, array, pointer or structure, [begin, end) with its specifiers, as
+ * one of variables. `more` are parts that are replaced besides. */
 const char *retyped(writer *w, const file *f, size_t begin, size_t end);
 /* Only the specifiers: where they end, in *rest. */
 const char *retyped_specifiers(writer *w, const file *f, size_t begin, size_t end,
                                size_t *rest);
 size_t specifiers_end(const file *f, size_t begin, size_t end);
 const char *write_declaration(writer *w, const node *n);
-/* Declarator i of a declaration by itself, with its specifiers: int *p, without what ends a statement. */
+/* Declarator i of a declaration by itself, with its specifiers: int *p, without what ends a
+ * statement. */
 const char *write_one_declaration(writer *w, const node *n, size_t i);
 const char *write_signature(writer *w, const version *v, bool as_prototype);
 const char *write_function(writer *w, version *v);

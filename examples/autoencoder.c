@@ -3,9 +3,9 @@
  *
  *     code = tanh(E x),  restored = D code,  loss = mean squared distance of x and restored
  *
- * Trained by every rule of descent and by L-BFGS. What is restored lies in the span of 3 vectors, and how
- * near that can come to the signals is known from their singular values (Eckart, Young 1936).
- * The exit status is 0 when every rule comes within 5 % of it. */
+ * Trained by every rule of descent and by L-BFGS. What is restored lies in the span of 3
+ * vectors, and how near that can come to the signals is known from their singular values
+ * (Eckart, Young 1936). The exit status is 0 when every rule comes within 5 % of it. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -3,10 +3,10 @@
  *
  *     u_xx + u_yy + lambda exp(u) = 0 in the unit square, u = 0 on its boundary
  *
- * (Bratu's problem: a solid that heats itself.) From a callback with the residuals of all cells:
- * the pattern of their Jacobian, once; its entries at every point, in one sweep for eight
- * colours; and a sparse solve, by the library where it was built with SuiteSparse, and otherwise
- * one with bands.
+ * (Bratu's problem: a solid that heats itself.) From a callback with the residuals of all
+ * cells: the pattern of their Jacobian, once; its entries at every point, in one sweep for
+ * eight colours; and a sparse solve, by the library where it was built with SuiteSparse, and
+ * otherwise one with bands.
  *
  *     boundary_value [CELLS] [LAMBDA]      cells along each side
  *

@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /* Bundle adjustment: cameras and points, from where the points were seen.
  *
- * The residual of one observation is recorded once, as a function of one camera and one point; its Jacobian is
- * evaluated at all observations in lanes. Levenberg and Marquardt's steps eliminate the points first (Schur's
- * complement): what is left is a system of the cameras alone, solved by a matrix operation of the tape.
+ * The residual of one observation is recorded once, as a function of one camera and one point;
+ * its Jacobian is evaluated at all observations in lanes. Levenberg and Marquardt's steps
+ * eliminate the points first (Schur's complement): what is left is a system of the cameras
+ * alone, solved by a matrix operation of the tape.
  *
  *     bundle_adjustment            a scene of its own, written in the format of BAL and read again
  *     bundle_adjustment FILE       the scene of a file in that format
  *
- * Of its own scene it is known what remains: the noise of what was seen, less what n - 7 numbers take of it (7:
- * the scene as a whole can be moved, turned and scaled). */
+ * Of its own scene it is known what remains: the noise of what was seen, less what n - 7
+ * numbers take of it (7: the scene as a whole can be moved, turned and scaled). */
 #include <float.h>
 #include <math.h>
 #include <stdio.h>

@@ -16,8 +16,8 @@ static void cross(wg_tape *t, const wg_real *a, const wg_real *b, wg_real *c) {
     }
 }
 
-/* to = x turned about w by its length: x + sin(l)/l w x x + (1 - cos(l))/l^2 w x (w x x). Where l is small these are
- * 1 and 1/2 to rounding. */
+/* to = x turned about w by its length: x + sin(l)/l w x x + (1 - cos(l))/l^2 w x (w x x). Where
+ * l is small these are 1 and 1/2 to rounding. */
 static void turn(wg_tape *t, const wg_real *w, const wg_real *x, wg_real *to) {
     wg_real once[3], twice[3];
     const wg_real ll = wg_squared_norm(t, 3, w), safe = wg_let(t, wg_fmax(ll, DBL_EPSILON));

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* observations.h - what the examples with OpenMP fit: a decay with an offset, a exp(-b t) + c, in
- * noise with outliers. The misfit of an observation is log(1 + r^2) + s, r in units of exp(s). */
+/* observations.h - what the examples with OpenMP fit: a decay with an offset, a exp(-b t) + c,
+ * in noise with outliers. The misfit of an observation is log(1 + r^2) + s, r in units of
+ * exp(s). */
 #ifndef WENGERT_EXAMPLES_OBSERVATIONS_H
 #define WENGERT_EXAMPLES_OBSERVATIONS_H
 

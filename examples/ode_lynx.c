@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Hares and lynxes: pelts of the Hudson's Bay Company, in thousands, fitted by the model of Lotka and
- * Volterra: its four rates and both numbers in 1900, by least squares of logarithms.
+/* Hares and lynxes: pelts of the Hudson's Bay Company, in thousands, fitted by the model of
+ * Lotka and Volterra: its four rates and both numbers in 1900, by least squares of logarithms.
  *
- * Data: Hewitt 1921, The conservation of the wild life of Canada, as in Howard 2009. The same model, with
- * priors, is fitted in Carpenter 2018, Predator-prey population dynamics, who finds 0.55, 0.028, 0.80 and
- * 0.024 per year. */
+ * Data: Hewitt 1921, The conservation of the wild life of Canada, as in Howard 2009. The same
+ * model, with priors, is fitted in Carpenter 2018, Predator-prey population dynamics, who finds
+ * 0.55, 0.028, 0.80 and 0.024 per year. */
 #include <math.h>
 #include <stdio.h>
 #include <wengert.h>

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* Optimal control of van der Pol's oscillator, by shooting: x' = (1 - y^2) x - y + u, y' = x from (0, 1), with a control u
- * between -0.3 and 1 that makes the integral of x^2 + y^2 + u^2 over 5 units of time smallest. The control is constant on
- * INTERVALS pieces of time; one record has the solution and the integral, and its adjoint the gradient by all of them.
+/* Optimal control of van der Pol's oscillator, by shooting: x' = (1 - y^2) x - y + u, y' = x
+ * from (0, 1), with a control u between -0.3 and 1 that makes the integral of x^2 + y^2 + u^2
+ * over 5 units of time smallest. The control is constant on INTERVALS pieces of time; one
+ * record has the solution and the integral, and its adjoint the gradient by all of them.
  *
- * The problem is case 6.1 of Balsa-Canto, Banga, Alonso, Vassiliadis 2002, Restricted second order information for the solution of optimal
- * control problems using control vector parameterization. Published for controls that are free at 60 points of
- * collocation (PROPT): 2.8672595. */
+ * The problem is case 6.1 of Balsa-Canto, Banga, Alonso, Vassiliadis 2002, Restricted second
+ * order information for the solution of optimal control problems using control vector
+ * parameterization. Published for controls that are free at 60 points of collocation
+ * (PROPT): 2.8672595. */
 #include <math.h>
 #include <stdio.h>
 #include <wengert.h>

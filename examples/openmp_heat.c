@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* Heat in a plate, by loops in the threads of OpenMP, differentiated as they stand.
  *
- * u' = u + a (left + right + below + above - 4 u) in every cell, step after step; the misfit is the sum of
- * squares between the last temperatures and observed ones. Its gradient by the first temperatures and by the
- * diffusivities a of all cells takes one sweep, in the same threads. One recording of the plain loop, on one
- * tape, says whether it is right; one thread and four have the same bits.
+ * u' = u + a (left + right + below + above - 4 u) in every cell, step after step; the misfit is
+ * the sum of squares between the last temperatures and observed ones. Its gradient by the first
+ * temperatures and by the diffusivities a of all cells takes one sweep, in the same threads.
+ * One recording of the plain loop, on one tape, says whether it is right; one thread and four
+ * have the same bits.
  *
- * `openmp_heat CELLS STEPS` takes a plate of so many cells to a side, and says how long it took. */
+ * `openmp_heat CELLS STEPS` takes a plate of so many cells to a side, and says how long it
+ * took. */
 #define _POSIX_C_SOURCE 199309L /* clock_gettime */
 #include <math.h>
 #include <stdio.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* A loop over observations in the threads of OpenMP, differentiated: the loop becomes a map.
  *
- * What the loop does with one observation is recorded once, as a function. wg_map evaluates it at
- * all observations, in vectors and in threads: one record on the tape, whatever their number, and
- * its adjoint is a map again. Bits do not depend on the number of threads. */
+ * What the loop does with one observation is recorded once, as a function. wg_map evaluates it
+ * at all observations, in vectors and in threads: one record on the tape, whatever their
+ * number, and its adjoint is a map again. Bits do not depend on the number of threads. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* A loop over observations in the threads of OpenMP, differentiated: a tape for each thread.
  *
- * The loop is cut into pieces, as many for one thread as for sixteen. Whoever takes a piece records
- * it on his tape, from the same inputs, sweeps back, and leaves value and adjoints in the place of
- * the piece. Summed up in the order of the pieces they have the same bits for any number of
- * threads. Inside a piece memory is that of one observation: its adjoints are added up, and the
- * tape is rewound. */
+ * The loop is cut into pieces, as many for one thread as for sixteen. Whoever takes a piece
+ * records it on his tape, from the same inputs, sweeps back, and leaves value and adjoints in
+ * the place of the piece. Summed up in the order of the pieces they have the same bits for any
+ * number of threads. Inside a piece memory is that of one observation: its adjoints are added
+ * up, and the tape is rewound. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

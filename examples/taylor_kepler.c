@@ -1,12 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* A planet around its sun, by Taylor series: each step is a series of order ORDER in time, as long as its last terms say.
+/* A planet around its sun, by Taylor series: each step is a series of order ORDER in time, as
+ * long as its last terms say.
  *
- * Of y' = f(y) the coefficients are y_(k+1) = f_k / (k + 1), f_k being that of s^k in f(y_0 + y_1 s + ... + y_k s^k), which
- * wg_taylor gives: so the series grows by a term with each call. The right-hand side is the callback, and nothing else
- * is written down. Steps: Jorba, Zou 2005, A software package for the numerical integration of ODEs by means of high-order Taylor
- * methods, 3.2. Sums are compensated (Kahan), so that what is added is rounded, not what it is added to.
+ * Of y' = f(y) the coefficients are y_(k+1) = f_k / (k + 1), f_k being that of s^k in
+ * f(y_0 + y_1 s + ... + y_k s^k), which wg_taylor gives: so the series grows by a term with
+ * each call. The right-hand side is the callback, and nothing else
+ * is written down. Steps: Jorba, Zou 2005, A software package for the numerical integration of
+ * ODEs by means of high-order Taylor methods, 3.2. Sums are compensated (Kahan), so that what
+ * is added is rounded, not what it is added to.
  *
- * The orbit is closed, and its energy known: over PERIODS periods it is kept to some 1e-15 of it. */
+ * The orbit is closed, and its energy known: over PERIODS periods it is kept to some 1e-15
+ * of it. */
 #include <float.h>
 #include <math.h>
 #include <stdio.h>
@@ -43,7 +47,8 @@ static double largest(const double *v) {
     return most;
 }
 
-/* How far the last two terms allow to go; half of that: what is rounded in a step shrinks with it. */
+/* How far the last two terms allow to go; half of that: what is rounded in a step shrinks
+ * with it. */
 static double stride(double c[ORDER + 1][N]) {
     double radius = INFINITY;
     for (size_t k = ORDER - 1; k <= ORDER; k++)
@@ -55,8 +60,8 @@ static double energy(const double *y) {
     return (y[2] * y[2] + y[3] * y[3]) / 2 - 1 / hypot(y[0], y[1]);
 }
 
-/* From y on by the time `span`. off: what the sums left out; steps: so many more; drift: the most that the energy
- * was off, relative to what it is. */
+/* From y on by the time `span`. off: what the sums left out; steps: so many more; drift: the
+ * most that the energy was off, relative to what it is. */
 static wg_status integrate(wg_tape *t, double span, double *y, double *off, size_t *steps,
                            double *drift) {
     double c[ORDER + 1][N];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Wengert: derivatives of numerical C codes. This header brings in the whole library but for the
- * graph model, <wengert/model.h>, and kernels that are compiled for several types,
+/* Wengert: derivatives of numerical C codes. This header brings in the whole library but for
+ * the graph model, <wengert/model.h>, and kernels that are compiled for several types,
  * <wengert/generic.h>. Each tier needs only those above it. */
 #ifndef WENGERT_H
 #define WENGERT_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* check_tapes.h - the tapes of check_modes.h, for all tests of a program: open_tapes and close_tapes are
- * what cmocka calls before and after them. */
+/* check_tapes.h - the tapes of check_modes.h, for all tests of a program: open_tapes and
+ * close_tapes are what cmocka calls before and after them. */
 #ifndef TEST_CHECK_TAPES_H
 #define TEST_CHECK_TAPES_H
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* compile_case.h - functions that are compiled and compared with interpreted ones; into a directory
- * of the test's own where files are looked at or time is taken. A file that includes it defines
- * _DEFAULT_SOURCE first. */
+/* compile_case.h - functions that are compiled and compared with interpreted ones; into a
+ * directory of the test's own where files are looked at or time is taken. A file that includes
+ * it defines _DEFAULT_SOURCE first. */
 #ifndef WENGERT_TEST_COMPILE_CASE_H
 #define WENGERT_TEST_COMPILE_CASE_H
 

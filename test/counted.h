@@ -5,9 +5,10 @@
  *     wg_options opt = {.memory = counted_memory(&m)};
  *
  * A range is inaccessible until it is committed: a library that touches more than it asked for
- * dies. Releasing anything but a whole range is counted in `wrong`. Ranges that were released are
- * inaccessible, too, until they are given away again, with what was in them: to ask the system for
- * thousands of them, and for their pages, takes longer than the tests. For one thread at a time. */
+ * dies. Releasing anything but a whole range is counted in `wrong`. Ranges that were released
+ * are inaccessible, too, until they are given away again, with what was in them: to ask the
+ * system for thousands of them, and for their pages, takes longer than the tests. For one
+ * thread at a time. */
 #ifndef WENGERT_TEST_COUNTED_H
 #define WENGERT_TEST_COUNTED_H
 

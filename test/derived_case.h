@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* derived_case.h - an operation on matrices in every mode of derivative: its gradient against
- * differences of its value, its tangents against its gradient, its Hessian against differences of its
- * gradient; each operand alone a variable, operands as transposed views. The function is a sum of the
- * results and their squares with weights, so that every entry counts, and second derivatives too. */
+ * differences of its value, its tangents against its gradient, its Hessian against differences
+ * of its gradient; each operand alone a variable, operands as transposed views. The function is
+ * a sum of the results and their squares with weights, so that every entry counts, and
+ * second derivatives too. */
 #ifndef WENGERT_TEST_DERIVED_CASE_H
 #define WENGERT_TEST_DERIVED_CASE_H
 
@@ -20,8 +21,9 @@
 
 enum { DERIVED_OPERANDS = 7, DERIVED_MOST = 160, DERIVED_STEPS = 6 };
 
-/* What extrapolated differences may be wrong by counts so often (two estimates may agree by chance), and
- * so many ulps of the largest entry: the rounding of a value over the smallest step, 2^-11. */
+/* What extrapolated differences may be wrong by counts so often (two estimates may agree by
+ * chance), and so many ulps of the largest entry: the rounding of a value over the smallest
+ * step, 2^-11. */
 #define TOL_DERIVED_ESTIMATES 64
 #define TOL_DERIVED_DIFFERENCED 0x1p18
 /* Two orders of summation of the same products, of operations of condition up to a hundred. */
@@ -80,8 +82,8 @@ static inline void derived_matrix(derived_sum *s, wg_mat y) {
 }
 
 typedef void derived_record(wg_tape *t, const wg_mat *in, derived_sum *s);
-/* Entries: from -1 to 1; the same and the order on the diagonal; from 0.5 to 1.5; no two near to each
- * other, for up to 20 of them but 7 and 14. */
+/* Entries: from -1 to 1; the same and the order on the diagonal; from 0.5 to 1.5; no two near
+ * to each other, for up to 20 of them but 7 and 14. */
 enum { DERIVED_ANY, DERIVED_HEAVY, DERIVED_POSITIVE, DERIVED_APART };
 typedef struct derived_case {
     const char *name;
@@ -162,8 +164,9 @@ static inline void derived_must(wg_tape *t, const char *name, wg_status s) {
     if (s != WG_OK) fail_msg("%s: %s (%s)", name, wg_status_text(s), wg_tape_message(t));
 }
 
-/* d/ds of a function of x + s v at s = 0, by central differences, extrapolated (Ridders 1982): of the
- * value, d of one number; of the gradient, d of n. error: what that seems to be good to. */
+/* d/ds of a function of x + s v at s = 0, by central differences, extrapolated (Ridders 1982):
+ * of the value, d of one number; of the gradient, d of n. error: what that seems to be good
+ * to. */
 static inline void derived_differences(wg_tape *t, derived_call *k, size_t n, const double *x,
                                        const double *v, int of_gradient, double *d,
                                        double *error) {
@@ -207,7 +210,8 @@ static inline void derived_near(const char *name, const char *what, size_t n, co
     }
 }
 
-/* Each operand alone a variable, and all of them transposed views: parts of the same gradient. */
+/* Each operand alone a variable, and all of them transposed views: parts of the same
+ * gradient. */
 static inline void derived_check_operands(wg_tape *t, const derived_case *c, const double *x,
                                           const double *g) {
     const size_t n = derived_all(c);
@@ -280,9 +284,9 @@ static inline void derived_check(const derived_case *c) {
     wg_tape_free(t);
 }
 
-/* A function that is the same for operands in another unit: its derivatives are those by the unit, and
- * its second ones along v in that unit, too. *unit, where it is wanted, is what operands are multiplied
- * by. */
+/* A function that is the same for operands in another unit: its derivatives are those by the
+ * unit, and its second ones along v in that unit, too. *unit, where it is wanted, is what
+ * operands are multiplied by. */
 static inline void derived_check_units(const derived_case *c, double *unit) {
     static const int exponents[] = {0, -560, 560};
     double x[DERIVED_MOST], v[DERIVED_MOST], g[2][DERIVED_MOST], h[2][DERIVED_MOST], value,
@@ -316,8 +320,8 @@ static inline void derived_check_units(const derived_case *c, double *unit) {
     wg_tape_free(t);
 }
 
-/* A NaN or an infinity in an operand: a status, or results that are none. Never a finite number that
- * does not depend on it. */
+/* A NaN or an infinity in an operand: a status, or results that are none. Never a finite number
+ * that does not depend on it. */
 static inline void derived_check_not_finite(const derived_case *c) {
     static const double bad[] = {NAN, INFINITY, -INFINITY};
     double x[DERIVED_MOST];

@@ -204,15 +204,15 @@ static inline int has_compiler(const char *name) {
     return system(line) == 0;
 }
 
-/* How a text of hundreds of kilobytes is compiled. Optimised, gcc takes up to 15 s for one and clang as
- * long or twice that: so it is by gcc alone. What is shorter is optimised by both. */
+/* How a text of hundreds of kilobytes is compiled. Optimised, gcc takes up to 15 s for one and
+ * clang as long or twice that: so it is by gcc alone. What is shorter is optimised by both. */
 static inline const char *emitted_level(const char *compiler) {
     return strcmp(compiler, "gcc") == 0 ? "-O1" : "-O0";
 }
 
-/* Compiles the text and loads it. What was compiled before, of the same text, with the same flags, by
- * the same compiler, is taken from there: a name in COMPILED_BEFORE is the digest of these three, and
- * is given only to a library that was compiled to its end. */
+/* Compiles the text and loads it. What was compiled before, of the same text, with the same
+ * flags, by the same compiler, is taken from there: a name in COMPILED_BEFORE is the digest of
+ * these three, and is given only to a library that was compiled to its end. */
 static inline void emitted_load(emitted *e, const char *compiler, const char *flags) {
     char line[1024];
     (void)snprintf(line, sizeof line,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* far_case.h - a function that is recorded at one point and evaluated at others, in every way that
- * there is, against the tape at each of these. A file that includes it defines _DEFAULT_SOURCE
- * first. */
+/* far_case.h - a function that is recorded at one point and evaluated at others, in every way
+ * that there is, against the tape at each of these. A file that includes it defines
+ * _DEFAULT_SOURCE first. */
 #ifndef WENGERT_TEST_FAR_CASE_H
 #define WENGERT_TEST_FAR_CASE_H
 

@@ -31,7 +31,8 @@ HOT(hot_toon_flux_12) {
                    wg_sub(q[i], q[i + 1])));
 }
 
-/* Rosenbrock: where its pairs are the same, sums and differences of products stand side by side. */
+/* Rosenbrock: where its pairs are the same, sums and differences of products stand side by
+ * side. */
 HOT(hot_rosenbrock_0) {
     wg_real f = r[0];
     for (size_t i = 0; i + 1 < n; i++)

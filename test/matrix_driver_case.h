@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* matrix_driver_case.h - a function of matrices for drivers, with derivatives written by hand: of
- * numbers that are whole, so that they are equal to the last bit. */
+/* matrix_driver_case.h - a function of matrices for drivers, with derivatives written by hand:
+ * of numbers that are whole, so that they are equal to the last bit. */
 #ifndef WENGERT_TEST_MATRIX_DRIVER_CASE_H
 #define WENGERT_TEST_MATRIX_DRIVER_CASE_H
 
 #include "driver_cases.h"
 
-/* y0 = s A B, y1 = |A|^2, for A 2-by-3, B 3-by-2, s 1-by-1. Arrays stand with gaps: A 4 apart. */
+/* y0 = s A B, y1 = |A|^2, for A 2-by-3, B 3-by-2, s 1-by-1. Arrays stand with gaps: A 4
+ * apart. */
 enum { N = 13, M = 5, GAP = -77 };
 static const double a_[] = {1, -2, GAP, GAP, 3, 4, GAP, GAP, -5, 6};
 static const double b_[] = {2, 1, -3, 4, 0, 5}, s_ = 3;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* ode_case.h - right-hand sides, recorded and in complex arithmetic of plain C; Runge-Kutta methods in
- * that arithmetic, written from their tableaux, for complex steps. */
+/* ode_case.h - right-hand sides, recorded and in complex arithmetic of plain C; Runge-Kutta
+ * methods in that arithmetic, written from their tableaux, for complex steps. */
 #ifndef WENGERT_TEST_ODE_CASE_H
 #define WENGERT_TEST_ODE_CASE_H
 
@@ -9,7 +9,7 @@
 #include <complex.h>
 #include <math.h>
 
-/* ---- right-hand sides --------------------------------------------------------------------- */
+/* ---- right-hand sides -------------------------------------------------------------------- */
 
 typedef void plain(double complex t, const double complex *y, const double complex *p,
                    double complex *dy);
@@ -96,7 +96,7 @@ static inline wg_ode *swinging(void) {
     return ode_of(rhs_of(swing_recorded, 4, PARAMS, 4), NULL);
 }
 
-/* ---- methods in complex arithmetic ----------------------------------------------------------- */
+/* ---- methods in complex arithmetic ------------------------------------------------------- */
 
 typedef struct tableau {
     int stages;
@@ -147,7 +147,7 @@ static inline void plain_leap(plain *f, size_t n, double t, double h, const doub
     }
 }
 
-/* ---- functions of one input and one output ------------------------------------------------------- */
+/* ---- functions of one input and one output ----------------------------------------------- */
 
 static inline void evaluate_once(const wg_function *f, const double *x, double *y) {
     const wg_points from = {x, 0, 1};
@@ -158,7 +158,7 @@ static inline void evaluate_once(const wg_function *f, const double *x, double *
     free(work);
 }
 
-/* ---- comparisons ------------------------------------------------------------------------------- */
+/* ---- comparisons ------------------------------------------------------------------------- */
 
 /* Against a reference of the size `scale`, after so many steps. */
 static inline void assert_steps(double got, double expected, double scale, size_t steps) {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* openmp_user.c - loops by wengert/openmp.h, mistakes in them, and maps between them: what is printed is the
- * same for any number of threads, and without OpenMP. Numbers are printed with all bits. */
+/* openmp_user.c - loops by wengert/openmp.h, mistakes in them, and maps between them: what is
+ * printed is the same for any number of threads, and without OpenMP. Numbers are printed
+ * with all bits. */
 #define _POSIX_C_SOURCE 200809L /* opendir */
 #include <dirent.h>
 #include <math.h>

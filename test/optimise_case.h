@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* optimise_case.h - objectives with known minima, and what tests of searches say again and again. */
+/* optimise_case.h - objectives with known minima, and what tests of searches say again and
+ * again. */
 #ifndef WENGERT_TEST_OPTIMISE_CASE_H
 #define WENGERT_TEST_OPTIMISE_CASE_H
 
@@ -69,8 +70,8 @@ static inline wg_status rosenbrock_residuals(wg_tape *t, size_t n, const wg_real
     return WG_OK;
 }
 
-/* sum_i (i + 1) (x_i - i)^2 / 2 + (sum_i x_i - i)^2 / 2: its minimum is 0 at x_i = i. data: how often
- * it was called. */
+/* sum_i (i + 1) (x_i - i)^2 / 2 + (sum_i x_i - i)^2 / 2: its minimum is 0 at x_i = i. data: how
+ * often it was called. */
 static inline wg_status bowl(wg_tape *t, size_t n, const wg_real *x, size_t m, wg_real *y,
                              void *data) {
     wg_real sum = wg_constant(0), all = wg_constant(0);

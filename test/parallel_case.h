@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* parallel_case.h - a loop over cells, on one tape and in segments: a new state from the one before, by
- * neighbours and two parameters that all cells read, and a sum of it. */
+/* parallel_case.h - a loop over cells, on one tape and in segments: a new state from the one
+ * before, by neighbours and two parameters that all cells read, and a sum of it. */
 #ifndef WENGERT_TEST_PARALLEL_CASE_H
 #define WENGERT_TEST_PARALLEL_CASE_H
 
@@ -24,7 +24,8 @@
 
 enum { CELLS = 3000, PARAMETERS = 2, SEGMENTS = 7, STEPS = 3, INPUTS = PARAMETERS + CELLS };
 
-/* Ranges of addresses that many segments at once find room for under valgrind and thread sanitizers. */
+/* Ranges of addresses that many segments at once find room for under valgrind and thread
+ * sanitizers. */
 static const wg_options plain = {.reserve = 1 << 26};
 
 struct loop {

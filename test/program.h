@@ -15,7 +15,8 @@
 
 enum { STEP_OPERANDS = 8 };
 
-/* The operations beyond the rows of ops/scalar/scalar.def, which come first: their WGI_OP_ numbers. */
+/* The operations beyond the rows of ops/scalar/scalar.def, which come first: their WGI_OP_
+ * numbers. */
 enum {
     STEP_COPY = 128, /* wg_let of the operand itself */
     STEP_SUM,        /* array operations: any number of operands */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* scalar_rows.h - ops/scalar/scalar.def expanded into plain functions of double, and the table of
- * them. */
+/* scalar_rows.h - ops/scalar/scalar.def expanded into plain functions of double, and the table
+ * of them. */
 #ifndef WENGERT_TEST_SCALAR_ROWS_H
 #define WENGERT_TEST_SCALAR_ROWS_H
 
@@ -94,7 +94,8 @@ static inline const struct scalar_row *scalar_row_find(const char *name) {
     return NULL;
 }
 
-/* How far ops/scalar/formula.def says that an operation can be differentiated; 0: without end. */
+/* How far ops/scalar/formula.def says that an operation can be differentiated; 0: without
+ * end. */
 static inline size_t last_order(const char *name) {
     static const struct {
         const char *name;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* scratch.h - a directory of the test's own. A file that includes it, or emitted.h or scan_case.h,
- * defines _DEFAULT_SOURCE first. */
+/* scratch.h - a directory of the test's own. A file that includes it, or emitted.h or
+ * scan_case.h, defines _DEFAULT_SOURCE first. */
 #ifndef WENGERT_TEST_SCRATCH_H
 #define WENGERT_TEST_SCRATCH_H
 
@@ -22,9 +22,9 @@ static inline int scratch_remove(const char directory[SCRATCH_BYTES]) {
     return system(line);
 }
 
-/* Where tests compile functions whose code may be there already: the library looks by itself whether
- * what it finds was made of the same text, with the same flags, by the same compiler. It stays for
- * the next run, with whatever compiler that is built. */
+/* Where tests compile functions whose code may be there already: the library looks by itself
+ * whether what it finds was made of the same text, with the same flags, by the same compiler.
+ * It stays for the next run, with whatever compiler that is built. */
 #define COMPILED_BEFORE "build/compiled"
 
 #endif

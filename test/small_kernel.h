@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* small_kernel.h - statements that are compiled twice, as always and with WG_SMALL_CODE: one function
- * for each number of operands, its name given by KERNEL. */
+/* small_kernel.h - statements that are compiled twice, as always and with WG_SMALL_CODE: one
+ * function for each number of operands, its name given by KERNEL. */
 enum { KERNEL_MOST = 8, KERNEL_WAYS = 3 };
 
 wg_real KERNEL(wg_tape *t, size_t n, int way, const wg_real *x);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* sparse_case.h - sparse derivatives of a callback against the dense drivers, and a plan of sweeps
- * against what a plan has to keep. */
+/* sparse_case.h - sparse derivatives of a callback against the dense drivers, and a plan of
+ * sweeps against what a plan has to keep. */
 #ifndef WENGERT_TEST_SPARSE_CASE_H
 #define WENGERT_TEST_SPARSE_CASE_H
 
@@ -71,8 +71,8 @@ static inline size_t assert_side(const wgi_side *a, size_t lines) {
     return colours;
 }
 
-/* Have neighbours different colours, and no two colours a cycle? Variables of two colours are walked
- * through from neighbour to neighbour: in a forest none is met twice. */
+/* Have neighbours different colours, and no two colours a cycle? Variables of two colours are
+ * walked through from neighbour to neighbour: in a forest none is met twice. */
 static inline void walk_tree(const wg_sparsity *s, size_t v, size_t from, uint32_t other,
                              unsigned char *met) {
     const uint32_t *const colour = s->side[0].colour;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* spectral_operations.h - operations on eigenvalues, singular values, functions of matrices and matrix
- * equations, each as a callback with one result; for tests of second derivatives and of functions.
- * Included after cmocka.h. */
+/* spectral_operations.h - operations on eigenvalues, singular values, functions of matrices and
+ * matrix equations, each as a callback with one result; for tests of second derivatives and of
+ * functions. Included after cmocka.h. */
 #ifndef WENGERT_TEST_SPECTRAL_OPERATIONS_H
 #define WENGERT_TEST_SPECTRAL_OPERATIONS_H
 
@@ -11,7 +11,8 @@
 
 enum { MOST = 8, ALL = 3 * MOST * MOST };
 
-/* ---- operations: of A, B, C of order n, and what is made of A: symmetric, positive definite ---- */
+/* ---- operations: of A, B, C of order n, and what is made of A: symmetric, positive
+ * definite ---- */
 
 typedef struct operands {
     size_t n;
@@ -139,7 +140,8 @@ static const wg_symmetric_function user_exp = {plain_exp, plain_exp, NULL, plain
 OPERATION(of_user_exp, add(s, wg_symmetric_apply(t, o->symmetric, user_exp)))
 OPERATION(of_user_log, add(s, wg_symmetric_apply(t, o->definite, user_log)))
 
-/* The sum of an operation's results, and its sine, so that adjoints of results have tangents. */
+/* The sum of an operation's results, and its sine, so that adjoints of results have
+ * tangents. */
 typedef struct number {
     operation *of;
     size_t n;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* test_function_budget.c - the budget of a tape holds for all that is made on it: functions,
- * callables, patterns, branches, files, compiled code, models, and the work of calls on them. */
+ * callables, patterns, branches, files, compiled code, models, and the work of calls on
+ * them. */
 #define _DEFAULT_SOURCE /* scratch.h */
 #include <math.h>
 #include <setjmp.h>
@@ -401,8 +402,8 @@ static long touched_kilobytes(void) {
     return u.ru_maxrss;
 }
 
-/* 2^30 entries where there is memory for two arrays of that length, and not for three: nothing is
- * touched before that is known. */
+/* 2^30 entries where there is memory for two arrays of that length, and not for three: nothing
+ * is touched before that is known. */
 static void a_variable_of_a_billion_entries_is_refused_untouched(void **state) {
     (void)state;
     struct rlimit before, limited;
@@ -437,7 +438,8 @@ static void a_variable_of_a_billion_entries_is_refused_untouched(void **state) {
     assert_int_equal(setrlimit(RLIMIT_DATA, &before), 0);
 }
 
-/* ---- operations that are written out: where memory ends in the middle, no matrix is singular ---- */
+/* ---- operations that are written out: where memory ends in the middle, no matrix is
+ * singular ---- */
 
 static wg_status factors(wg_tape *t, size_t n, const wg_real *x, size_t m, wg_real *y,
                          void *data) {

@@ -581,7 +581,8 @@ static void a_work_tape_that_was_freed_is_found(void **state) {
     }
 }
 
-/* So many are known of a recording; of others nobody would know whether they are there, and steps of somebody. */
+/* So many are known of a recording; of others nobody would know whether they are there, and
+ * steps of somebody. */
 static void a_recording_has_sixteen_work_tapes_at_most(void **state) {
     (void)state;
     const double start[N] = {0.1, 0.2, 0.3, 0.4}, param[NP] = {1, 2, 3};
@@ -604,7 +605,8 @@ static void a_recording_has_sixteen_work_tapes_at_most(void **state) {
     for (int k = 0; k < 17; k++) wg_tape_free(other[k]);
 }
 
-/* A recording that never resets gives its work tapes back where it rewinds to before they came. */
+/* A recording that never resets gives its work tapes back where it rewinds to before they
+ * came. */
 static void a_rewind_gives_work_tapes_back(void **state) {
     (void)state;
     const double start[N] = {0.1, 0.2, 0.3, 0.4}, param[NP] = {1, 2, 3};

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* test_function_compile_files.c - what is compiled and loaded, from where, by which compiler, and
- * what is said when it is not. */
+/* test_function_compile_files.c - what is compiled and loaded, from where, by which compiler,
+ * and what is said when it is not. */
 #define _DEFAULT_SOURCE /* mkdtemp */
 #include "compile_case.h"
 

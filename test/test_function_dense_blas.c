@@ -62,8 +62,8 @@ static void put(written *w, const wg_function *f, unsigned entries, size_t unit,
     must(wg_function_emit(coded, f, &o, wg_write_file, file), coded);
 }
 
-/* As strict C99 without a warning. The program has BLAS in it, the one that evaluates; what else
- * MATH_LIBS names is not loaded, for to unload it may leak. */
+/* As strict C99 without a warning. The program has BLAS in it, the one that evaluates; what
+ * else MATH_LIBS names is not loaded, for to unload it may leak. */
 static void compile_texts(void) {
     const char *const cflags = getenv("MATH_CFLAGS"), *const libs = getenv("MATH_LIBS");
     char line[4096];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* test_function_emit_text.c - the names and numbers in the text of functions, where it goes, and
- * what is refused. */
+/* test_function_emit_text.c - the names and numbers in the text of functions, where it goes,
+ * and what is refused. */
 #define _DEFAULT_SOURCE /* mkdtemp */
 #include "emit_case.h"
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* test_function_ends.c - functions at the ends of the range of numbers, and at zeros with signs: against
- * tapes, in every way in which a function is evaluated, first and second derivatives with it. */
+/* test_function_ends.c - functions at the ends of the range of numbers, and at zeros with
+ * signs: against tapes, in every way in which a function is evaluated, first and second
+ * derivatives with it. */
 #define _DEFAULT_SOURCE /* of the scratch directories */
 #include "compile_case.h"
 
@@ -34,7 +35,8 @@ static void must(wg_status s) {
     if (s != WG_OK) fail_msg("%s", wg_tape_message(tape));
 }
 
-/* Value, gradient, Hessian times dx and derivative along dx of f, recorded where nothing is special. */
+/* Value, gradient, Hessian times dx and derivative along dx of f, recorded where nothing is
+ * special. */
 static wg_function *all_of(wg_callback *f) {
     static const double start[N] = {1, -2, 3.5, 0.25};
     const wg_argument in = {"x", N, 1, 0}, out = {"y", 1, 1, 0};
@@ -60,8 +62,8 @@ static void same_results(const char *way, const wg_function *f, size_t points, c
                      got[i], y[i]);
 }
 
-/* y: of one point at a time. All points side by side, compiled, and saved and loaded, the bits are
- * the same; emitted for one point they are near. */
+/* y: of one point at a time. All points side by side, compiled, and saved and loaded, the bits
+ * are the same; emitted for one point they are near. */
 static void evaluate_every_way(const wg_function *f, size_t points, const double *x,
                                double *y) {
     static double got[POINTS * OUT];
@@ -212,7 +214,8 @@ static void slopes_of_distances_at_the_ends_of_the_range_are_those_of_a_tape(voi
     ends_of("distance", distance, sizeof of_distance / sizeof *of_distance, of_distance);
 }
 
-/* On the tape as well: the points are too far from each other for numbers, their directions are not. */
+/* On the tape as well: the points are too far from each other for numbers, their directions
+ * are not. */
 static void directions_of_points_far_apart_are_known_to_tapes(void **state) {
     (void)state;
     const double far[N] = {1.5e308, 0, -1.5e308, 1.5e308}, without[N] = {INFINITY, 1, 0, 1};

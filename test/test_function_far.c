@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* test_function_far.c - functions with systems of equations and determinants, recorded at one point
- * and evaluated at others, where other pivots are needed. */
+/* test_function_far.c - functions with systems of equations and determinants, recorded at one
+ * point and evaluated at others, where other pivots are needed. */
 #define _DEFAULT_SOURCE /* mkdtemp */
 #include "far_case.h"
 
@@ -232,7 +232,8 @@ static void banded_systems_have_pivots_of_the_point(void **state) {
         }
 }
 
-/* The order of rows and columns of a sparse system is kept: where it does not serve that is said. */
+/* The order of rows and columns of a sparse system is kept: where it does not serve that is
+ * said. */
 static void sparse_systems_are_right_or_refused(void **state) {
     enum { N = 6, ENTRIES = 4 * N, POINTS_OF_IT = 64 };
     static far_case c;

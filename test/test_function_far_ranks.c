@@ -165,8 +165,8 @@ static void pseudo_inverses_say_where_the_rank_is_lower(void **state) {
     }
 }
 
-/* NaN beside the diagonal, whatever the signs of coordinates, on the tape and in functions; so are
- * derivatives by the scale and the points. */
+/* NaN beside the diagonal, whatever the signs of coordinates, on the tape and in functions; so
+ * are derivatives by the scale and the points. */
 static void covariances_at_a_scale_of_0_are_those_of_the_tape(void **state) {
     const spec s = {'c', 3, 2, 0};
     double y[9], got[9], jac[9 * 10], slopes[9 * 10];

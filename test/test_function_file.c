@@ -134,8 +134,8 @@ static void files_of_the_first_version_are_read(void **state) {
     wg_function_free(f);
 }
 
-/* Operations that were called otherwise once: log_sum_exp, and held, half_of_each and two matern_
- * of what is written out of matrices. */
+/* Operations that were called otherwise once: log_sum_exp, and held, half_of_each and two
+ * matern_ of what is written out of matrices. */
 static wg_status renamed(wg_tape *t, size_t n, const wg_real *x, size_t m, wg_real *y,
                          void *data) {
     (void)data;

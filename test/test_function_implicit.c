@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* test_function_implicit.c - implicit functions and fixed points as parts of functions: values and
- * derivatives of several orders at points of their own against closed forms, files and text, and
- * points without a solution. */
+/* test_function_implicit.c - implicit functions and fixed points as parts of functions: values
+ * and derivatives of several orders at points of their own against closed forms, files and
+ * text, and points without a solution. */
 #define _DEFAULT_SOURCE
 #include <stdarg.h>
 #include <stddef.h>
@@ -418,8 +418,8 @@ static void a_recording_off_its_solution_is_solved_anew(void **state) {
     wg_tape_free(t);
 }
 
-/* x^(3/2) = p from 1e20: each step leaves a third of x, and at p = 1 the last of them is nothing beside
- * the recorded solution, but all of x. */
+/* x^(3/2) = p from 1e20: each step leaves a third of x, and at p = 1 the last of them is
+ * nothing beside the recorded solution, but all of x. */
 static wg_status power_is(wg_tape *t, size_t n, const wg_real *in, size_t m, wg_real *r,
                           void *data) {
     (void)n, (void)m, (void)data;
@@ -447,7 +447,8 @@ static void steps_that_still_shrink_are_not_small_beside_a_large_start(void **st
     wg_tape_free(t);
 }
 
-/* x + sin(x + 1) / 3 = p where that is 0: what is left is rounding, and may be any part of x. */
+/* x + sin(x + 1) / 3 = p where that is 0: what is left is rounding, and may be any part of
+ * x. */
 static wg_status wave_is(wg_tape *t, size_t n, const wg_real *in, size_t m, wg_real *r,
                          void *data) {
     (void)n, (void)m, (void)data;
@@ -510,7 +511,8 @@ static void solutions_nest(void **state) {
     wg_tape_free(t);
 }
 
-/* A second derivative of a recording that becomes a function, for an operation that only expands. */
+/* A second derivative of a recording that becomes a function, for an operation that only
+ * expands. */
 static wg_status step(wg_tape *t, size_t k, size_t n, const wg_real *x, size_t np,
                       const wg_real *p, wg_real *y, void *data) {
     (void)k, (void)n, (void)np, (void)p, (void)data;

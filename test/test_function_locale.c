@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* test_function_locale.c - derivatives of a user's operation where the decimal point is a character
- * of several bytes. No such locale need be installed: strtod and localeconv are this program's. */
+/* test_function_locale.c - derivatives of a user's operation where the decimal point is a
+ * character of several bytes. No such locale need be installed: strtod and localeconv are
+ * this program's. */
 #define _GNU_SOURCE /* strtod_l */
 #include "derive_case.h"
 

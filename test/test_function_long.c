@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Functions of many operations: their lists are long enough to stand in regions of their own. */
+/* Functions of many operations: their lists are long enough to stand in regions of their
+ * own. */
 #include "counted.h"
 #include "derive_case.h"
 
@@ -70,8 +71,8 @@ static void a_second_derivative_of_many_operations_is_that_by_hand(void **state)
     wg_tape_free(t);
 }
 
-/* Lists that were copied to twice their size, and what bytecode is made with kept until the end,
- * took 370 bytes of the arena for each operation of the result. */
+/* Lists that were copied to twice their size, and what bytecode is made with kept until the
+ * end, took 370 bytes of the arena for each operation of the result. */
 static void the_arena_holds_few_bytes_for_each_operation(void **state) {
     (void)state;
     enum { BYTES = 200 };
@@ -89,8 +90,9 @@ static void the_arena_holds_few_bytes_for_each_operation(void **state) {
     wg_tape_free(t);
 }
 
-/* Each call for memory but the first ones, which the other tests of memory see, is refused once:
- * nothing is leaked or touched beyond what there is, and the next time it is made all the same. */
+/* Each call for memory but the first ones, which the other tests of memory see, is refused
+ * once: nothing is leaked or touched beyond what there is, and the next time it is made all
+ * the same. */
 static void lists_in_regions_survive_that_memory_is_refused(void **state) {
     (void)state;
     wg_tape *const plain = code_tape();

@@ -82,7 +82,8 @@ static double cubed(void *by, double x) { return *(const double *)by * x * x * x
 static double slope(void *by, double x) { return 3 * *(const double *)by * x * x; }
 static double curve(void *by, double x) { return 6 * *(const double *)by * x; }
 
-/* A constant and an element twice among the operands, which are transposed; `data` is by what f is multiplied. */
+/* A constant and an element twice among the operands, which are transposed; `data` is by
+ * what f is multiplied. */
 static wg_status sum_of(wg_tape *t, const wg_real *x, wg_real *y, void *data, int twice) {
     const wg_real in[4] = {x[0], x[1], x[0], wg_constant(-2)};
     const wg_mat a = wg_mat_transpose(wg_mat_gather(t, 2, 2, in));

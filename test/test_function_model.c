@@ -395,7 +395,8 @@ static void null_is_refused(void **state) {
     wg_function_free(f);
 }
 
-/* What a model keeps is of its tape's budget; what does not fit is not begun, and spoils nothing. */
+/* What a model keeps is of its tape's budget; what does not fit is not begun, and spoils
+ * nothing. */
 static void a_model_keeps_the_budget_of_its_tape(void **state) {
     (void)state;
     enum { BUDGET = 8 << 20 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* test_function_operation.c - operations of a user's own that have the names of others: of every
- * built-in one, which could have come with a later version, and of those that the library makes
- * for itself. Both kinds are told apart in statements, functions, derivatives and files.
+/* test_function_operation.c - operations of a user's own that have the names of others: of
+ * every built-in one, which could have come with a later version, and of those that the library
+ * makes for itself. Both kinds are told apart in statements, functions, derivatives and files.
  *
  * own_NAME and library_NAME record one statement each, on x[0], x[1], .. */
 #include <stdarg.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* test_function_own_vjp.c - operations whose vjp is not the derivative of their value: kept on the
- * tape, and never replaced by what they expand to or move. */
+/* test_function_own_vjp.c - operations whose vjp is not the derivative of their value: kept on
+ * the tape, and never replaced by what they expand to or move. */
 #include "derive_case.h"
 
 #include "graph_walk.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* test_function_parts.c - functions evaluated in parts: results and sums of whole evaluations, to
- * the last bit, however the points are cut. */
+/* test_function_parts.c - functions evaluated in parts: results and sums of whole evaluations,
+ * to the last bit, however the points are cut. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* test_function_progress.c - long calls tell how far they are; stopped at the first, at a middle and
- * at the last of the callback's calls they leave all as it was. */
+/* test_function_progress.c - long calls tell how far they are; stopped at the first, at a
+ * middle and at the last of the callback's calls they leave all as it was. */
 #define _DEFAULT_SOURCE /* mkdtemp */
 #include <stdarg.h>
 #include <stddef.h>
@@ -48,8 +48,9 @@ static watcher watching(size_t stop_at, int begins) {
 /* A long call; told by the tape, or as it is given. */
 typedef wg_status long_call(void *what, const wg_progress *progress);
 
-/* Lets it go through once, then stops it at the first, a middle and the last call. `after` looks at
- * what is left, where it came to an end and where it was stopped. Gives how often it was told. */
+/* Lets it go through once, then stops it at the first, a middle and the last call. `after`
+ * looks at what is left, where it came to an end and where it was stopped. Gives how often
+ * it was told. */
 static size_t stop_everywhere(long_call *f, void *what, int begins,
                               void (*after)(void *what, wg_status s)) {
     watcher w = watching(0, begins);
@@ -617,8 +618,9 @@ static const char *real_compiler(void) {
     return cc == NULL || *cc == 0 || strchr(cc, ' ') != NULL ? "cc" : cc;
 }
 
-/* How a compiler behaves that is asked to end: it ends, does not, has made its file by then and says
- * that all went well, or leaves that to a process which hears nothing and takes a while. */
+/* How a compiler behaves that is asked to end: it ends, does not, has made its file by then and
+ * says that all went well, or leaves that to a process which hears nothing and takes a
+ * while. */
 enum { WILLING, STUBBORN, FINISHED, OUTLIVED, MANNERS };
 
 /* A compiler that starts another process and waits for it; it answers questions at once. */
@@ -716,7 +718,8 @@ static void compiling_is_stopped_at_any_time(void **state) {
     wg_function_free(f);
 }
 
-/* a sqrt(b): at (0, 0) its derivative by b is 0 by the zero rule, which a plain run does not know. */
+/* a sqrt(b): at (0, 0) its derivative by b is 0 by the zero rule, which a plain run does not
+ * know. */
 static wg_status root(wg_tape *t, size_t n, const wg_real *x, size_t m, wg_real *y,
                       void *data) {
     (void)n, (void)m, (void)data;

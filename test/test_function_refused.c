@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* test_function_refused.c - what a tape refuses at a point is no number of a function there: every
- * operation on matrices that is written out or done as a whole in functions, with operands that
- * are 0, of rank one, not positive definite, of equal columns, not finite; in every way that a
- * function is evaluated. */
+/* test_function_refused.c - what a tape refuses at a point is no number of a function there:
+ * every operation on matrices that is written out or done as a whole in functions, with
+ * operands that are 0, of rank one, not positive definite, of equal columns, not finite; in
+ * every way that a function is evaluated. */
 #define _DEFAULT_SOURCE /* mkdtemp */
 #include "emitted.h"
 
@@ -98,14 +98,14 @@ static wg_status evaluate(const wg_function *f, const double *x, const double *b
 
 /* ---- one operation ---- */
 
-/* What a tape refuses because it has no factor, and is a right number all the same: the determinant
- * of a singular matrix; A^0. */
+/* What a tape refuses because it has no factor, and is a right number all the same: the
+ * determinant of a singular matrix; A^0. */
 static int is_right(const struct written_out *c) {
     return strcmp(c->name, "factor_det") == 0 || strcmp(c->name, "powm_nothing") == 0;
 }
 
-/* Results, at a point that the tape refuses: all of them NaN, and of the slopes of each some, or
- * the point is refused. */
+/* Results, at a point that the tape refuses: all of them NaN, and of the slopes of each some,
+ * or the point is refused. */
 static int is_no_number(const wg_function *f, const wg_function *jacobian, size_t n,
                         const double *x, int infinite) {
     const size_t m = f->m;
@@ -306,7 +306,8 @@ static void check_emitted(const struct joint *j, const wg_function *f, const dou
     free(y), free(z);
 }
 
-/* A map of one point each: refused, or with the bits of the function, and NaN in its gradient. */
+/* A map of one point each: refused, or with the bits of the function, and NaN in its
+ * gradient. */
 static void check_mapped(const struct joint *j, const wg_function *f) {
     double *const y = written_out_room(j->m), *const g = written_out_room(j->n);
     wg_callable *k = NULL;

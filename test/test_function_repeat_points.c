@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* test_function_repeat_points.c - derivatives of gradients through loops in loops, where inputs are
- * shared or one per point and outputs summed or not: against the same functions written out. */
+/* test_function_repeat_points.c - derivatives of gradients through loops in loops, where inputs
+ * are shared or one per point and outputs summed or not: against the same functions written
+ * out. */
 #define _DEFAULT_SOURCE /* mkdtemp */
 #include "repeat_case.h"
 
-/* A loop is a map whose terms are summed, over data or over points made of an input, or a scan. */
+/* A loop is a map whose terms are summed, over data or over points made of an input, or a
+ * scan. */
 typedef enum { OVER_DATA, OVER_POINTS, THROUGH_STEPS, KINDS } kind;
 enum { TIMES = 9, MANY = 3 };
 
@@ -72,7 +74,8 @@ static wg_callable *body_of(wg_tape *t, wg_callback *f, nested *l, kind what) {
     return k;
 }
 
-/* flags: bit 0: x is shared; 1: p is; 2: the output is summed. Loops of that many operations stay. */
+/* flags: bit 0: x is shared; 1: p is; 2: the output is summed. Loops of that many operations
+ * stay. */
 static wg_function *nested_of(nested l, unsigned flags, size_t loops_over) {
     wg_tape *const t =
         wg_tape_new(&(wg_options){.flags = WG_KEEP_CODE, .loops_over = loops_over});

@@ -321,8 +321,8 @@ static wg_status twice(wg_tape *t, size_t n, const wg_real *x, size_t m, wg_real
     return WG_OK;
 }
 
-/* The only result is u. Where w is read before a stage has left it, or as a state that it is not,
- * it looks like a second one: nothing is written behind the first. */
+/* The only result is u. Where w is read before a stage has left it, or as a state that it is
+ * not, it looks like a second one: nothing is written behind the first. */
 static void names_that_are_not_there_yet_leave_no_more_results(void **state) {
     (void)state;
     const wg_argument u = {"u", 1, 1, 0}, w = {"w", 1, 1, 0}, both[] = {w, u};

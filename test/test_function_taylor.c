@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* test_function_taylor.c - truncated series: of every operation against derivatives of derivatives, of
- * functions whose series are known, their adjoints, and how many operations they take. */
+/* test_function_taylor.c - truncated series: of every operation against derivatives of
+ * derivatives, of functions whose series are known, their adjoints, and how many operations
+ * they take. */
 #include "derive_case.h"
 
 #include <float.h>
@@ -256,8 +257,8 @@ static wg_status quotient(wg_tape *t, size_t n, const wg_real *x, size_t m, wg_r
     return WG_OK;
 }
 
-/* A product is order^2 / 2 products and sums, a quotient and exp one more division or weight for
- * each of the orders before. */
+/* A product is order^2 / 2 products and sums, a quotient and exp one more division or weight
+ * for each of the orders before. */
 static void operations_grow_as_the_square_of_the_order(void **state) {
     const double x[2] = {0.4, 0.7};
     size_t size[3];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Loops that are recorded by their first two turns (turns.h): their values and gradients are those of the same
- * loops recorded turn by turn; what turns do to each other is refused. */
+/* Loops that are recorded by their first two turns (turns.h): their values and gradients are
+ * those of the same loops recorded turn by turn; what turns do to each other is refused. */
 #define _GNU_SOURCE
 #include <setjmp.h>
 #include <stdarg.h>
@@ -93,7 +93,8 @@ static void sums_over_data_are_those_of_the_turns(void **state) {
         }
 }
 
-/* y[i] of x[i], of a neighbour, and a sum over elements of each turn in memory of its own; then a scan. */
+/* y[i] of x[i], of a neighbour, and a sum over elements of each turn in memory of its own;
+ * then a scan. */
 static wg_status parts(wg_tape *t, size_t n, const wg_real *x, size_t m, wg_real *y,
                        void *data) {
     static const char sites[4];
@@ -182,7 +183,7 @@ static void elements_and_states_are_those_of_the_turns(void **state) {
         }
 }
 
-/* ---- what is refused ---------------------------------------------------------------------- */
+/* ---- what is refused --------------------------------------------------------------------- */
 
 enum {
     CARRIED,

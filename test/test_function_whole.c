@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Operations on matrices that functions keep whole: eigenvalues, singular values, functions of
- * matrices and matrix equations; and, where they are large, QR, least squares, pseudo-inverses and
- * exponentials. Functions are recorded at one point and compared with the tape at others. */
+ * matrices and matrix equations; and, where they are large, QR, least squares, pseudo-inverses
+ * and exponentials. Functions are recorded at one point and compared with the tape at
+ * others. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -189,7 +190,8 @@ static wg_status of_two_columns(wg_tape *t, size_t n, const wg_real *x, size_t m
     return wg_tape_status(t);
 }
 
-/* Where a matrix has not full rank its null space is a part of functions, its derivative is not. */
+/* Where a matrix has not full rank its null space is a part of functions, its derivative is
+ * not. */
 static void null_spaces_of_lower_rank_are_values(void **state) {
     (void)state;
     const double x[] = {1, 2, 3, -1, 0.5, 2}, at[] = {2, 1, -1, 0, 1, 3};
@@ -247,7 +249,8 @@ OPERATION(of_both_alone, vectors_of(t, o->a, s))
 OPERATION(of_tall_alone, vectors_of(t, wg_mat_block(o->a, 0, 0, o->n, o->n - o->n / 2), s))
 OPERATION(of_wide_alone, vectors_of(t, wg_mat_block(o->a, 0, 0, o->n - o->n / 2, o->n), s))
 
-/* Those of c A are those of A: with c a power of 2, so that nothing is rounded otherwise, H is c^-2 H. */
+/* Those of c A are those of A: with c a power of 2, so that nothing is rounded otherwise, H
+ * is c^-2 H. */
 static void vectors_of_any_size_have_second_derivatives(void **state) {
     (void)state;
     static operation *const all[] = {of_vectors_alone, of_both_alone, of_tall_alone,

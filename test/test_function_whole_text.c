@@ -54,7 +54,8 @@ static void damaged_files_are_refused(void **state) {
     wg_function *const f = recording_of(one_power, NULL, 4, at);
     uint8_t *const file = saved(f, &bytes), *const bad = malloc(bytes);
     const size_t name = place_of(file, bytes, "wg_symmetric_power"), sizes = name + 18;
-    /* m 0, n 2, k 0; then the count of operands, 4 elements and the exponent, which is node 4 */
+    /* m 0, n 2, k 0; then the count of operands, 4 elements and the exponent, which is node
+     * 4 */
     const struct {
         size_t at;
         unsigned char value;

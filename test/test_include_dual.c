@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* test_include_dual.c - dual numbers: every operation of ops/scalar/scalar.def against the reference
- * values and against its own partials, the zero rule lane by lane, and loops. test/dual.sh runs
- * this file again for other widths and instruction sets. */
+/* test_include_dual.c - dual numbers: every operation of ops/scalar/scalar.def against the
+ * reference values and against its own partials, the zero rule lane by lane, and loops.
+ * test/dual.sh runs this file again for other widths and instruction sets. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* test_ops_arrays.c - BLAS and LAPACK on arrays of variables (wengert/blas.h) at random flags, sizes,
- * increments and leading dimensions: values are those of CBLAS and LAPACKE, also in the places that a call
- * leaves alone; derivatives those of finite differences; refusals. */
+/* test_ops_arrays.c - BLAS and LAPACK on arrays of variables (wengert/blas.h) at random flags,
+ * sizes, increments and leading dimensions: values are those of CBLAS and LAPACKE, also in the
+ * places that a call leaves alone; derivatives those of finite differences; refusals. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -413,7 +413,8 @@ static void wrong_arguments_are_refused(void **state) {
     wg_tape_free(t);
 }
 
-/* How large an array is depends on the flag: what may stand behind it is of another tape here. */
+/* How large an array is depends on the flag: what may stand behind it is of another tape
+ * here. */
 static void arrays_are_left_alone_where_a_flag_is_unknown(void **state) {
     (void)state;
     wg_tape *const t = wg_tape_new(NULL), *const other = wg_tape_new(NULL);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* test_ops_batch.c - batches against the same operation on each member, in values,
- * gradients and tangents; their derivatives of both orders against differences; members that are NaN;
- * batches of none; operands that members share; functions of them; refusals. */
+ * gradients and tangents; their derivatives of both orders against differences; members that
+ * are NaN; batches of none; operands that members share; functions of them; refusals. */
 #include "derived_case.h"
 
 /* ---- an operation on one, and on many ---- */
@@ -218,8 +218,8 @@ static void same(const family *f, const char *what, const double *a, const doubl
                      b[e]);
 }
 
-/* BLAS sums in another order where a matrix is aligned otherwise: so many ulps of the largest entry for
- * members of order n, whose condition is below ten. */
+/* BLAS sums in another order where a matrix is aligned otherwise: so many ulps of the largest
+ * entry for members of order n, whose condition is below ten. */
 #define TOL_ALIGNED 64.0
 
 static void close_to(const family *f, const char *what, const double *a, const double *b,
@@ -595,8 +595,8 @@ static size_t flat(const family *f, const numbers *x, double *to) {
     return n;
 }
 
-/* Recorded at one point, evaluated at others, at one of them with a member that is NaN; against the
- * tape, by another order of the same sums and another way to factor. */
+/* Recorded at one point, evaluated at others, at one of them with a member that is NaN; against
+ * the tape, by another order of the same sums and another way to factor. */
 static void functions_are_the_tape_at_other_points(void **state) {
     (void)state;
     static numbers x;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* test_ops_convolution.c - convolutions with groups, transposed ones, pooling: against plain loops in
- * every mode, derivatives of both orders against differences, as parts of functions; ties, NaN, padding,
- * refusals. Convolutions without groups are in test_ops_products.c and test_ops_products_loops.c. */
+/* test_ops_convolution.c - convolutions with groups, transposed ones, pooling: against plain
+ * loops in every mode, derivatives of both orders against differences, as parts of functions;
+ * ties, NaN, padding, refusals. Convolutions without groups are in test_ops_products.c and
+ * test_ops_products_loops.c. */
 #include "derived_case.h"
 #include "matrix_case.h"
 #include "written_out.h"
@@ -30,8 +31,8 @@ static void convolve(wg_tape *t, const struct matrix_case *c, const wg_mat *in, 
                                                           p->bias ? &in[2] : NULL);
 }
 
-/* Every product of a pixel of the image, an entry of a filter and a pixel of the result is added where it
- * belongs. */
+/* Every product of a pixel of the image, an entry of a filter and a pixel of the result is
+ * added where it belongs. */
 static void convolve_by_loops(wg_tape *t, const struct matrix_case *unused, const wg_mat *in,
                               wg_mat *out, void *data) {
     const sizes *const p = data;
@@ -110,8 +111,8 @@ static void many_filters_and_channels_equal_loops(void **state) {
         try((wg_conv){1, 4, 3, f, 2, 1, {1, 1}, {1, 1}, {1, 0}, 1}, 2);
 }
 
-/* Without padding images are read where they stand, with gaps they are copied: slabs of both, which are
- * more than one from 2^15 numbers on. */
+/* Without padding images are read where they stand, with gaps they are copied: slabs of both,
+ * which are more than one from 2^15 numbers on. */
 static void large_images_equal_small_ones(void **state) {
     (void)state;
     enum { HIGH = 150, WIDE = 120, BATCH = 3, CHANNELS = 2, FILTERS = 3 };
@@ -205,7 +206,8 @@ static void the_largest_and_the_average_are_those_of_the_window(void **state) {
     const wg_mat padded = wg_max_pool2d(t, &wide, a);
     assert_int_equal(wg_mat_value(t, padded, y, 2), WG_OK);
     for (size_t e = 0; e < 8; e++) assert_true(y[e] == corner[e]);
-    /* of two pixels with 5 in the first channel the first has the adjoint, in each window its own */
+    /* of two pixels with 5 in the first channel the first has the adjoint, in each window
+     * its own */
     assert_int_equal(wg_mat_reverse(t, largest, NULL, 2), WG_OK);
     assert_int_equal(wg_mat_adjoint(t, a, g, 2), WG_OK);
     static const double first[] = {0, 1, 1, 0, 0, 0, 0, 0, 1, 0, 0, 1};

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* test_ops_eigen.c - eigenvalues and vectors of any square matrix, null spaces: the equations they
- * satisfy, derivatives in every mode, and where there are none. */
+/* test_ops_eigen.c - eigenvalues and vectors of any square matrix, null spaces: the equations
+ * they satisfy, derivatives in every mode, and where there are none. */
 #include "derived_case.h"
 
 /* Residuals of order n, in units of n DBL_EPSILON times the largest entry. */
@@ -49,8 +49,8 @@ static void vectors_are_turned_into_their_multiples(void **state) {
     wg_tape_free(t);
 }
 
-/* The companion matrix of (x - 1)(x - 2)(x^2 + 2 x + 5), by hand: roots 1, 2, -1 +- 2i. The slope of a
- * root r by the coefficient of x^k is -r^k / p'(r). */
+/* The companion matrix of (x - 1)(x - 2)(x^2 + 2 x + 5), by hand: roots 1, 2, -1 +- 2i. The
+ * slope of a root r by the coefficient of x^k is -r^k / p'(r). */
 static void roots_of_a_polynomial_move_as_they_should(void **state) {
     (void)state;
     /* x^4 - x^3 + x^2 - 11 x + 10 */
@@ -204,8 +204,9 @@ static void what_depends_on_the_basis_of_a_null_space_is_refused(void **state) {
     wg_tape_free(t);
 }
 
-/* The vectors of [1 1; d 1], (1, +-sqrt(d)), in another basis: their condition is about 1/sqrt(d), and
- * the slopes of the eigenvalues 1 +- sqrt(d) are (1, s)'(s, 1)/(2 s), s = +-sqrt(d), there. */
+/* The vectors of [1 1; d 1], (1, +-sqrt(d)), in another basis: their condition is about
+ * 1/sqrt(d), and the slopes of the eigenvalues 1 +- sqrt(d) are (1, s)'(s, 1)/(2 s),
+ * s = +-sqrt(d), there. */
 static void nearly_dependent_vectors_are_refused_before_all_digits_are_lost(void **state) {
     (void)state;
     static const double left[] = {2, 1, 1, 1}, right[] = {1, -1, -1, 2};

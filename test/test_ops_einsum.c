@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* test_ops_einsum.c - sums of products by names of dimensions, against loops over all of them. */
+/* test_ops_einsum.c - sums of products by names of dimensions, against loops over all of
+ * them. */
 #include "derived_case.h"
 #include "written_out.h"
 

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* test_ops_equations.c - the equations of Riccati; sign, cosine and sine of a matrix, the exponential
- * times a vector: what defines them, derivatives in every mode, refusals. */
+/* test_ops_equations.c - the equations of Riccati; sign, cosine and sine of a matrix, the
+ * exponential times a vector: what defines them, derivatives in every mode, refusals. */
 #include "derived_case.h"
 #include "written_out.h"
 
-/* What defines a result of order n, in units of n DBL_EPSILON times the largest entry of its terms. */
+/* What defines a result of order n, in units of n DBL_EPSILON times the largest entry of its
+ * terms. */
 #define TOL_EQUATIONS 256.0
 
 static void near_by(const char *what, wg_mat got, wg_mat want, double size) {
@@ -28,8 +29,8 @@ static void solutions_of_riccati_solve_and_stabilise(void **state) {
         for (size_t some = 0; some <= 3; some++) {
             const size_t k = some * n / 3; /* one input does not reach many unstable states */
             wg_tape_reset(t);
-            /* some eigenvalues of A are just outside of the unit circle, which asks for no gains
-             * that lose digits; without inputs they are inside */
+            /* some eigenvalues of A are just outside of the unit circle, which asks for no
+             * gains that lose digits; without inputs they are inside */
             const double size = k == 0 ? 0.5 / (double)n : 2 / sqrt((double)n);
             const wg_mat start = derived_random(t, n, n, size, &seed),
                          b = derived_random(t, n, k, 1, &seed);
@@ -284,8 +285,8 @@ static void functions_know_for_which_norms_they_serve(void **state) {
     wg_function_free(f);
 }
 
-/* A = L J L^-1, all of it whole numbers: one Jordan block of the eigenvalue 0, which rounding spreads
- * over a circle on both sides of the axis. */
+/* A = L J L^-1, all of it whole numbers: one Jordan block of the eigenvalue 0, which rounding
+ * spreads over a circle on both sides of the axis. */
 static void the_sign_of_an_eigenvalue_has_to_be_known(void **state) {
     (void)state;
     wg_tape *const t = wg_tape_new(NULL);
@@ -312,8 +313,8 @@ static void the_sign_of_an_eigenvalue_has_to_be_known(void **state) {
     wg_tape_free(t);
 }
 
-/* A of eigenvalues i and -i in some basis, without a weight: X = 0 solves, with a residual of exactly 0,
- * and moves the eigenvalues nowhere. */
+/* A of eigenvalues i and -i in some basis, without a weight: X = 0 solves, with a residual of
+ * exactly 0, and moves the eigenvalues nowhere. */
 static void eigenvalues_that_stay_on_the_axis_are_refused(void **state) {
     (void)state;
     enum { N = 5 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* test_ops_extreme.c - operations on matrices that factor, iterate or scale, at NaN, infinities
- * and numbers at the ends of the range, in every operand, in adjoints and in tangents: each call
- * comes back, and afterwards the tape gives what it gave before. */
+ * and numbers at the ends of the range, in every operand, in adjoints and in tangents: each
+ * call comes back, and afterwards the tape gives what it gave before. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -196,8 +196,8 @@ enum { CALLS = sizeof operations / sizeof *operations };
 
 /* ---- one call ---- */
 
-/* What is odd about a call: one element, or all of them, of an operand, of a result's adjoint or
- * of an operand's tangent; or an operand is multiplied by a number. */
+/* What is odd about a call: one element, or all of them, of an operand, of a result's adjoint
+ * or of an operand's tangent; or an operand is multiplied by a number. */
 enum place { NOWHERE, OPERAND, ADJOINT, TANGENT, SCALE };
 static const char *const places[] = {"nothing", "operand", "the adjoint of result",
                                      "the tangent of operand", "the scale of operand"};
@@ -390,8 +390,8 @@ static const struct operation batches[] = {{"wg_solve_batch", "hh", solve_batch}
                                            {"wg_cholesky_batch", "h", cholesky_batch},
                                            {"wg_gemm_batch", "hh", gemm_batch}};
 
-/* The first member of a batch has a NaN, its adjoints and tangents are 0: what it gets and gives is,
- * and the second member is as it is beside any other. */
+/* The first member of a batch has a NaN, its adjoints and tangents are 0: what it gets and
+ * gives is, and the second member is as it is beside any other. */
 static void a_member_without_an_adjoint_has_no_gradient(void **state) {
     (void)state;
     enum { ORDER = 3, MEMBER = ORDER * ORDER, ALL = 2 * MEMBER };

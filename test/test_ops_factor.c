@@ -99,7 +99,8 @@ static void determinants_and_inverses_have_their_derivatives(void **state) {
     }
 }
 
-/* S times the gradient of log det S: one at a time, by halves, by halves of different orders. */
+/* S times the gradient of log det S: one at a time, by halves, by halves of different
+ * orders. */
 static void the_gradient_of_a_log_determinant_is_the_inverse(void **state) {
     (void)state;
     static const size_t orders[] = {31, 32, 33, 64, 71, 130};
@@ -354,7 +355,8 @@ static const double beyond[][4] = {
     {1e-200, 1e-200, 1e300, NAN},   {1e-200, 1e-120, 1e200, NAN},
     {1e290, 1e-160, 1e-160, NAN}};
 
-/* Orders 3 and 4, and any by Cholesky, are written out: refused there, and right if recorded. */
+/* Orders 3 and 4, and any by Cholesky, are written out: refused there, and right if
+ * recorded. */
 static void determinants_that_are_written_out_say_where_they_leave_the_range(void **state) {
     (void)state;
     wg_tape *const t = wg_tape_new(&(wg_options){.flags = WG_KEEP_CODE});

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* test_ops_factors.c - factors as results (P A = L U, pivoted QR, polar) and symmetric matrices that
- * are not definite: the products they come from, derivatives in every mode, refusals. */
+/* test_ops_factors.c - factors as results (P A = L U, pivoted QR, polar) and symmetric matrices
+ * that are not definite: the products they come from, derivatives in every mode, refusals. */
 #include "derived_case.h"
 #include "tolerance.h"
 #include "written_out.h"
 
-/* A product of factors of order n against what was factored, in units of n DBL_EPSILON times the
- * largest entry. */
+/* A product of factors of order n against what was factored, in units of n DBL_EPSILON times
+ * the largest entry. */
 #define TOL_FACTORS 64.0
 
 static void near(const char *what, wg_mat got, wg_mat want) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* test_ops_kalman.c - steps of the Kalman filter: against what they are made of, in derivatives of all
- * orders, as parts of functions, and what is refused. */
+/* test_ops_kalman.c - steps of the Kalman filter: against what they are made of, in derivatives
+ * of all orders, as parts of functions, and what is refused. */
 #include "derived_case.h"
 #include "tolerance.h"
 
@@ -74,8 +74,8 @@ static void what_is_not_finite_is_refused(void **state) {
     derived_check_not_finite(&cases[0]);
 }
 
-/* Value, gradient and a product with the Hessian of a step beside those of its parts; small ones are
- * loops, large ones BLAS. */
+/* Value, gradient and a product with the Hessian of a step beside those of its parts; small
+ * ones are loops, large ones BLAS. */
 static void a_step_is_what_it_is_made_of(void **state) {
     (void)state;
     static const size_t sizes[][2] = {{4, 3}, {5, 9}, {9, 1}};
@@ -188,8 +188,8 @@ static void evaluate(const wg_function *f, const double *x, const double *v, dou
     free(work);
 }
 
-/* Small steps are written out, large ones stay whole: at other points than that of the recording
- * functions and their derivatives are those of tapes. */
+/* Small steps are written out, large ones stay whole: at other points than that of the
+ * recording functions and their derivatives are those of tapes. */
 static void functions_have_steps(void **state) {
     (void)state;
     static const size_t sizes[][2] = {{3, 2}, {11, 8}};

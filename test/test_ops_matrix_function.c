@@ -303,8 +303,8 @@ static void solutions_solve_their_equations(void **state) {
 
 enum { SYSTEM = 16 }; /* unknowns, at most */
 
-/* x, of c, by the system of all n^2 unknowns with partial pivoting in long double: A X + X B = C,
- * or X = A X B + C. */
+/* x, of c, by the system of all n^2 unknowns with partial pivoting in long double: A X + X
+ * B = C, or X = A X B + C. */
 static void long_equation(size_t n, int discrete, const long double *a, const long double *b,
                           const long double *c, long double *x) {
     long double k[SYSTEM][SYSTEM + 1];
@@ -367,9 +367,9 @@ static void long_adjoints(size_t n, int discrete, const long double *a, const lo
     }
 }
 
-/* Value and gradient of both equations of Lyapunov against long double: the matrices are large, or
- * of entries of many sizes, but their solutions are determined well. Errors are compared with the
- * largest entry, or each with its own. */
+/* Value and gradient of both equations of Lyapunov against long double: the matrices are large,
+ * or of entries of many sizes, but their solutions are determined well. Errors are compared
+ * with the largest entry, or each with its own. */
 static void equations_of_large_and_graded_matrices_keep_their_digits(void **state) {
     (void)state;
     static const struct {
@@ -517,7 +517,8 @@ static void messages_name_a_cause(void **state) {
 
 enum { GRADED = 4, BLOCK = 2 * GRADED };
 
-/* x = exp(x) of order n, in long double: 40 terms of the series of x / 2^10, squared ten times. */
+/* x = exp(x) of order n, in long double: 40 terms of the series of x / 2^10, squared ten
+ * times. */
 static void long_exponential(size_t n, long double *x) {
     enum { TERMS = 40, SQUARINGS = 10 };
     long double y[BLOCK * BLOCK], term[BLOCK * BLOCK], next[BLOCK * BLOCK];
@@ -555,8 +556,8 @@ static long double derivative_of(size_t n, const double *c, size_t of, size_t by
     return x[of % n + (n + of / n) * m];
 }
 
-/* exp(A) = D exp(C) D^-1, and of L(A, .) the same: all elements to so many units of the largest of
- * C's. Adjoints, tangents, and a function, which is recorded at A. */
+/* exp(A) = D exp(C) D^-1, and of L(A, .) the same: all elements to so many units of the largest
+ * of C's. Adjoints, tangents, and a function, which is recorded at A. */
 static wg_status exponential(wg_tape *t, size_t n, const wg_real *x, size_t m, wg_real *y,
                              void *data) {
     const size_t order = *(const size_t *)data;
@@ -766,8 +767,8 @@ static void an_operand_that_is_there_three_times(void **state) {
     wg_tape_free(t);
 }
 
-/* Balanced by powers of 2 of which one alone would leave the range of numbers; and solutions with an
- * entry that is beyond it, which are no infinities with WG_OK. */
+/* Balanced by powers of 2 of which one alone would leave the range of numbers; and solutions
+ * with an entry that is beyond it, which are no infinities with WG_OK. */
 static void equations_at_the_ends_of_the_range_are_solved_or_refused(void **state) {
     (void)state;
     const double a[] = {1, 0.5e200, 1e-200, 1}, d[] = {0, 0.5e-200, 1e200, 0};
@@ -791,7 +792,8 @@ static void equations_at_the_ends_of_the_range_are_solved_or_refused(void **stat
     wg_tape_free(t);
 }
 
-/* Balanced, these right-hand sides are less than the least of all numbers, or have few digits left. */
+/* Balanced, these right-hand sides are less than the least of all numbers, or have few
+ * digits left. */
 static void small_right_hand_sides_keep_their_digits(void **state) {
     (void)state;
     enum { SYLVESTER, CONTINUOUS, DISCRETE };

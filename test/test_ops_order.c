@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* test_ops_order.c - sorting, quantiles, cumulative maxima; block diagonal, Toeplitz and circulant
- * matrices; distances and the covariance of data: against plain loops, derivatives in every mode. */
+/* test_ops_order.c - sorting, quantiles, cumulative maxima; block diagonal, Toeplitz and
+ * circulant matrices; distances and the covariance of data: against plain loops, derivatives
+ * in every mode. */
 #include "derived_case.h"
 #include "written_out.h"
 
@@ -317,7 +318,8 @@ static wg_status smaller_of_two(wg_tape *t, size_t n, const wg_real *x, size_t m
     return wg_tape_status(t);
 }
 
-/* A function recorded at `here` has that value there, and at `other` says that the order is another one. */
+/* A function recorded at `here` has that value there, and at `other` says that the order is
+ * another one. */
 static void serves(const double *here, double value, const double *other) {
     const wg_argument in = {"x", 2, 1, 0}, out = {"y", 1, 1, 0};
     double y = 7;
@@ -359,8 +361,9 @@ static wg_status all_distances(wg_tape *t, size_t n, const wg_real *x, size_t m,
     y[0] = wg_mat_sum(t, wg_distances(t, of, of));
     return wg_tape_status(t);
 }
-/* Two points d apart, along the first axis, and a third one far away: along v second derivatives by the
- * first coordinate of the first point have nothing from the near one, which is what cancels. */
+/* Two points d apart, along the first axis, and a third one far away: along v second
+ * derivatives by the first coordinate of the first point have nothing from the near one,
+ * which is what cancels. */
 static void near_points_keep_the_digits_of_second_derivatives(void **state) {
     (void)state;
     wg_tape *const t = derived_tape();

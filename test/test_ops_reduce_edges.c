@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* test_ops_reduce_edges.c - softmax and its kin at differences of hundreds, deviations and layer
- * norms of huge, tiny and equal elements: values, adjoints, tangents, and all of them as functions
- * that were recorded elsewhere.
+/* test_ops_reduce_edges.c - softmax and its kin at differences of hundreds, deviations and
+ * layer norms of huge, tiny and equal elements: values, adjoints, tangents, and all of them as
+ * functions that were recorded elsewhere.
  *
- * Letters: x the n elements of a line, v the result, g its gradient, p = softmax(x), s a scale. */
+ * Letters: x the n elements of a line, v the result, g its gradient, p = softmax(x), s a
+ * scale. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -58,8 +59,8 @@ static void by_function(wg_tape *t, wg_callback *f, void *data, const double *at
     wg_function_free(gradient);
 }
 
-/* A number, and the sum of the sizes of its terms: by adjoints, and by tangents, which the weights
- * add up. */
+/* A number, and the sum of the sizes of its terms: by adjoints, and by tangents, which the
+ * weights add up. */
 struct exact {
     double number, size, forward;
 };
@@ -145,7 +146,8 @@ static void soft_reference(const struct number *c, const double *x, struct exact
         long double others_p = 0, others_w = 0, sizes_w = 0, apart = 0, sizes = 0;
         for (size_t j = 0; j < N; j++) {
             apart += p[i] * p[j] * (w - c->w[j]);
-            /* of a large share what the others leave, of others their differences to the mean */
+            /* of a large share what the others leave, of others their differences to the
+             * mean */
             sizes += p[i] > 0.5 ? (j != i) * p[j] * (fabs(c->w[j]) + mean_size)
                                 : p[i] * p[j] * (fabsl(w) + mean_size);
             if (j != i) others_p += p[j], others_w += c->w[j], sizes_w += fabs(c->w[j]);

@@ -683,8 +683,8 @@ static void a_replay_factors_again(void **state) {
     free(b);
 }
 
-/* The tangent along 2^-70 times a direction, to the last bit: what is not of the diagonal of ones
- * is not lost beside it. */
+/* The tangent along 2^-70 times a direction, to the last bit: what is not of the diagonal of
+ * ones is not lost beside it. */
 static void a_small_tangent_of_a_triangle_with_ones_has_all_its_digits(void **state) {
     enum { ORDER = 4, COLUMNS = 3 };
     (void)state;

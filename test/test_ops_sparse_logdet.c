@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* test_ops_sparse_logdet.c - log-determinants of sparse matrices: beside that of the same matrix with all
- * its zeros, in derivatives of all orders, and what is refused. */
+/* test_ops_sparse_logdet.c - log-determinants of sparse matrices: beside that of the same
+ * matrix with all its zeros, in derivatives of all orders, and what is refused. */
 #include "derived_case.h"
 
-/* The negative Laplacian of a grid SIDE by SIDE, a and b being entries of each edge, which need not be
- * alike, and more on the diagonal: the factor fills in. Values: those of the edges and of the points. */
+/* The negative Laplacian of a grid SIDE by SIDE, a and b being entries of each edge, which need
+ * not be alike, and more on the diagonal: the factor fills in. Values: those of the edges
+ * and of the points. */
 enum { SIDE = 5, POINTS = SIDE * SIDE, MOST = 5 * POINTS };
 
 typedef struct grid {

@@ -416,8 +416,9 @@ static void a_small_gap_is_no_tie(void **state) {
     wg_tape_free(t);
 }
 
-/* g = the gradient of sum(W o U U') times the norm of the matrix: 0, since it is a constant where U
- * is square. What comes of vectors that are known to half of their digits is, to half of its digits. */
+/* g = the gradient of sum(W o U U') times the norm of the matrix: 0, since it is a constant
+ * where U is square. What comes of vectors that are known to half of their digits is, to
+ * half of its digits. */
 #define TOL_HALF_OF_THE_DIGITS 0x1p-24
 enum of { EIGENVECTORS, EIGENVECTORS_GENERAL, LEFT, RIGHT, OFS };
 static void gradient_of_a_constant(wg_tape *t, enum of of, size_t n, const double *a,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* test_ops_tiny.c - factorisations, solves and products of small order, against LAPACK and plain loops
- * in long double. */
+/* test_ops_tiny.c - factorisations, solves and products of small order, against LAPACK and
+ * plain loops in long double. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -82,7 +82,8 @@ static void cholesky_its_solves_and_inverse_are_those_of_lapack(void **state) {
     }
 }
 
-/* The reciprocal of 1e-310 is infinite, that of 1e308 has few digits, and that of infinity or NaN none. */
+/* The reciprocal of 1e-310 is infinite, that of 1e308 has few digits, and that of infinity
+ * or NaN none. */
 static void solves_divide_by_what_has_no_reciprocal(void **state) {
     (void)state;
     const double diagonal[] = {1e-310, 1e308, -3, INFINITY};

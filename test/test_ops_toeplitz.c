@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* test_ops_toeplitz.c - systems with Toeplitz and circulant matrices: beside solves with these matrices, in
- * derivatives of all orders, and what is refused. */
+/* test_ops_toeplitz.c - systems with Toeplitz and circulant matrices: beside solves with these
+ * matrices, in derivatives of all orders, and what is refused. */
 #include "derived_case.h"
 
 /* c with more on the diagonal of its matrix. */
@@ -62,8 +62,8 @@ static void solutions_are_those_of_the_matrices(void **state) {
     }
 }
 
-/* The gradient of a weighted sum of a solution, by c, r and b; and the solution: 4 columns of n numbers. c and r
- * are multiplied by 2^scale[0], b by 2^scale[1], the weights by 2^scale[2]. */
+/* The gradient of a weighted sum of a solution, by c, r and b; and the solution: 4 columns of n
+ * numbers. c and r are multiplied by 2^scale[0], b by 2^scale[1], the weights by 2^scale[2]. */
 static void scaled_solve(int circulant, size_t n, const double *from, const int scale[3],
                          double *to) {
     wg_tape *const t = derived_tape();
@@ -86,8 +86,8 @@ static void scaled_solve(int circulant, size_t n, const double *from, const int 
     wg_tape_free(t);
 }
 
-/* Numbers near the ends of the range give what others give, times a power of 2, bit by bit: sums on the way
- * neither overflow nor vanish. */
+/* Numbers near the ends of the range give what others give, times a power of 2, bit by bit:
+ * sums on the way neither overflow nor vanish. */
 static void solutions_scale_with_their_operands(void **state) {
     (void)state;
     static const int no_scale[3] = {0, 0, 0}, scale[][3] = {{1019, 1022, 500},

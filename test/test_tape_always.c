@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* test_tape_always.c - operations that reach beyond the tape (WG_OP_ALWAYS): recorded and swept
- * whatever their operands and adjoints are, once for all lanes, and refused where one tape alone is
- * seen. The operation here is "a letter": what is put in at one end comes out at another, twice as
- * large, and adjoints go the other way. */
+ * whatever their operands and adjoints are, once for all lanes, and refused where one tape
+ * alone is seen. The operation here is "a letter": what is put in at one end comes out at
+ * another, twice as large, and adjoints go the other way. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -410,7 +410,8 @@ static void record_between(wg_tape *t, enum between what, wg_mat a, wg_mat b) {
     if (what == A_GATHER) (void)wg_mat_gather(t, 1, 2, some);
 }
 
-/* y = a + b, z = y + b. Of a short recording nothing is known, nor behind what touches anything. */
+/* y = a + b, z = y + b. Of a short recording nothing is known, nor behind what touches
+ * anything. */
 static void what_no_adjoint_has_come_to_is_said(void **state) {
     enum { LONG = 5000, LANES = 3 };
     static double numbers[LONG];

@@ -378,8 +378,8 @@ static int near_by_kind(enum wgi_array_near near, size_t n, size_t i, size_t j) 
     return near == WGI_NEAR_ALL;
 }
 
-/* Where a Hessian is not 0 the table says so; where it says so, it is not 0, but for the diagonal
- * of a product. */
+/* Where a Hessian is not 0 the table says so; where it says so, it is not 0, but for the
+ * diagonal of a product. */
 static void the_table_says_what_is_near_what(void **state) {
     enum { MOST = 6 };
     (void)state;

@@ -96,8 +96,8 @@ static void small_operations_keep_the_zero_rule_and_their_place(void **state) {
     wg_tape_free(other);
 }
 
-/* Operations on vectors of 1 to 8, whose operands are now and then the latest result, views that
- * overlap, or constants. */
+/* Operations on vectors of 1 to 8, whose operands are now and then the latest result, views
+ * that overlap, or constants. */
 static wg_mat wander(wg_tape *t, uint64_t seed, wg_mat x) {
     wg_mat all[60] = {x};
     wg_mat y = x;
@@ -382,8 +382,8 @@ static size_t recorded_inline(wg_tape *t, size_t operations) {
     return n;
 }
 
-/* More of them than there was room for at first, and nothing but them: the first few after every
- * growth are the exception. */
+/* More of them than there was room for at first, and nothing but them: the first few after
+ * every growth are the exception. */
 static void small_operations_stay_inline_in_a_recording_of_nothing_else(void **state) {
     (void)state;
     enum { MANY = 20000 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* test_tape_branches.c - functions that branch on a value, or make a constant of one, are found by
- * WG_CHECKED and wg_check_branches; those that do not are not. */
+/* test_tape_branches.c - functions that branch on a value, or make a constant of one, are found
+ * by WG_CHECKED and wg_check_branches; those that do not are not. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>

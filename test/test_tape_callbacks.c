@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* test_tape_callbacks.c - what a user's functions must not do to the tape that they are called for,
- * and what is found of it. */
+/* test_tape_callbacks.c - what a user's functions must not do to the tape that they are called
+ * for, and what is found of it. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>

@@ -350,7 +350,8 @@ static void what_is_not_finite_is_named(void **state) {
     wg_tape_free(t);
 }
 
-/* One function when it is recorded, after its values and tangents, and another one otherwise. */
+/* One function when it is recorded, after its values and tangents, and another one
+ * otherwise. */
 struct two_faced {
     int calls, kind;
 };
@@ -632,8 +633,8 @@ static void derivatives_that_are_rounding_pass(void **state) {
         }
 }
 
-/* Large terms c that leave roundings of their own: sin(s x + c), with the slope s where it counts,
- * and ((exp(sin(x)) + c) - c)^2. */
+/* Large terms c that leave roundings of their own: sin(s x + c), with the slope s where it
+ * counts, and ((exp(sin(x)) + c) - c)^2. */
 struct beside {
     double c, slope;
     int squared;
@@ -675,8 +676,8 @@ static void small_terms_beside_large_ones_are_looked_at(void **state) {
         }
 }
 
-/* exp(z), 1 + z / 1000 and sin(1e7 z), where z has the value of x and some slope; cos(x), its slope
- * wrong by the same. */
+/* exp(z), 1 + z / 1000 and sin(1e7 z), where z has the value of x and some slope; cos(x), its
+ * slope wrong by the same. */
 enum of_a_slope { EXPONENTIAL, LINE, QUICK, LEVEL };
 struct sloped {
     enum of_a_slope f;

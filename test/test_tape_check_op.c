@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* test_tape_check_op.c - wg_check_op and wg_check_scalar_op: right operations pass, and of wrong
- * ones the message says what is wrong, where, and by which numbers. */
+/* test_tape_check_op.c - wg_check_op and wg_check_scalar_op: right operations pass, and of
+ * wrong ones the message says what is wrong, where, and by which numbers. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>

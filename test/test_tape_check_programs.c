@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* test_tape_check_programs.c - wg_check_gradient on random programs: it takes those that are right,
- * and finds a wrong derivative in the others where differences can see it. */
+/* test_tape_check_programs.c - wg_check_gradient on random programs: it takes those that are
+ * right, and finds a wrong derivative in the others where differences can see it. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -13,8 +13,8 @@
 #include "walk.h"
 
 enum { PROGRAMS = 4000, INPUTS = 4, STEPS = 14, OPERANDS = 4 };
-/* Values and partials of a program: between 1 / LARGEST and LARGEST; what is larger or smaller loses
- * more digits to rounding than a difference has. */
+/* Values and partials of a program: between 1 / LARGEST and LARGEST; what is larger or smaller
+ * loses more digits to rounding than a difference has. */
 #define LARGEST 1e3
 /* An error of a derivative: relative to it, and over the input to the value. */
 #define WRONG 1e-6
@@ -40,8 +40,8 @@ static void find_operations(void) {
     }
 }
 
-/* One step is an operation of nodes (inputs, then steps) or numbers; step `wrong` has its derivative
- * times 1 + error. */
+/* One step is an operation of nodes (inputs, then steps) or numbers; step `wrong` has its
+ * derivative times 1 + error. */
 struct program {
     size_t n, steps, wrong;
     double error;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A tape that is swept is closed: what a vjp may do with the tape it is called from, and what not. */
+/* A tape that is swept is closed: what a vjp may do with the tape it is called from, and
+ * what not. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -102,7 +103,8 @@ static void a_tape_being_swept_is_closed_to_its_operations(void **state) {
     wg_tape_free(t);
 }
 
-/* A tape with one operation that misuses it so; x is an element of the operand, y the result. */
+/* A tape with one operation that misuses it so; x is an element of the operand, y the
+ * result. */
 static wg_tape *record_misused(enum misuse how, wg_real *x, wg_mat *y) {
     static const wg_block_op op = {"misused",   0,    misused_shape, misused_value,
                                    misused_vjp, NULL, NULL, NULL,          NULL};

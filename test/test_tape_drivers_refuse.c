@@ -197,8 +197,8 @@ static void what_a_sweep_refuses_is_passed_on(void **state) {
     wg_tape_free(t);
 }
 
-/* The last output has an adjoint that is NaN: whether that is said must not hang on how many rows
- * the last sweep of a Jacobian has. */
+/* The last output has an adjoint that is NaN: whether that is said must not hang on how many
+ * rows the last sweep of a Jacobian has. */
 static wg_status last_cancels(wg_tape *t, size_t n, const wg_real *x, size_t m, wg_real *y,
                               void *data) {
     for (size_t j = 0; j + 1 < m; j++) y[j] = wg_let(t, wg_mul(x[j % n], 2 + (double)j));

@@ -384,7 +384,8 @@ static void a_traced_sweep_names_the_statement_that_made_a_nan(void **state) {
     wg_tape_free(t);
 }
 
-/* By lanes, after a sweep that was traced: inf - inf in the adjoint of x, by way of a gather. */
+/* By lanes, after a sweep that was traced: inf - inf in the adjoint of x, by way of a
+ * gather. */
 static void preaccumulation_is_not_traced(void **state) {
     (void)state;
     wg_tape *const t = open_with(WG_TRACE);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* test_tape_forward_views.c - operands that are views of larger matrices, and transposed ones: tangents
- * on a forward tape, where they stand between those of others, against adjoints. */
+/* test_tape_forward_views.c - operands that are views of larger matrices, and transposed ones:
+ * tangents on a forward tape, where they stand between those of others, against adjoints. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>

@@ -217,7 +217,8 @@ static void assert_small_ones_work(wg_tape *t) {
     assert_ok(t);
 }
 
-/* So many statements, or matrices of 4000 bytes, as fit on a new tape with some pages to spare. */
+/* So many statements, or matrices of 4000 bytes, as fit on a new tape with some pages to
+ * spare. */
 static void record_scalars(wg_tape *t, size_t n) {
     wg_real y = wg_input(t, 1);
     for (size_t i = 0; i < n; i++) y = wg_let(t, wg_sin(y));
@@ -538,8 +539,8 @@ static void code_of_every_length_is_read_as_it_was_written(void **state) {
 #undef SIN7
 }
 
-/* Pieces that the system would promise one by one, and that together are more than the machine has,
- * are refused before anything is touched. */
+/* Pieces that the system would promise one by one, and that together are more than the machine
+ * has, are refused before anything is touched. */
 static void pieces_that_are_more_than_the_machine_has_are_refused(void **state) {
     (void)state;
     struct sysinfo all;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* test_tape_given.c - variables whose local derivatives are given, beside the same as a sum of products. */
+/* test_tape_given.c - variables whose local derivatives are given, beside the same as a sum
+ * of products. */
 #include <math.h>
 #include <string.h>
 #include <wengert.h>
@@ -9,7 +10,8 @@ enum { MOST = 41 };
 
 static double partial_of(size_t i) { return 0.5 + (double)i * (i % 3 == 0 ? -1 : 0.25); }
 
-/* y = sum p[i] x[i] by wg_let_given; every fourth operand is a constant, and x[5] comes twice. */
+/* y = sum p[i] x[i] by wg_let_given; every fourth operand is a constant, and x[5] comes
+ * twice. */
 static wg_real given(wg_tape *t, size_t n, const wg_real *x) {
     wg_real operand[MOST];
     double p[MOST], value = 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* test_tape_krylov.c - systems whose matrix is a product with a vector: derivatives of all orders against
- * differences and against solves with the matrix itself; refusals. */
+/* test_tape_krylov.c - systems whose matrix is a product with a vector: derivatives of all
+ * orders against differences and against solves with the matrix itself; refusals. */
 #include "derived_case.h"
 #include "tolerance.h"
 
@@ -262,8 +262,8 @@ static wg_status sum_of_solution(wg_tape *t, size_t n, const wg_real *x, size_t 
     return wg_tape_status(t);
 }
 
-/* Tangents of a pass of second order are computed on a tape beside, for which another gives up what it
- * holds for nothing: never the records of that pass. */
+/* Tangents of a pass of second order are computed on a tape beside, for which another gives up
+ * what it holds for nothing: never the records of that pass. */
 static void products_with_hessians_keep_a_budget(void **state) {
     (void)state;
     enum { N = 12 };

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Gradients of long loops through checkpoints in memory and in files: against the loop recorded as a whole;
- * runs that are killed, stopped, fail, and go on; files that are damaged, or of something else. */
+/* Gradients of long loops through checkpoints in memory and in files: against the loop recorded
+ * as a whole; runs that are killed, stopped, fail, and go on; files that are damaged, or of
+ * something else. */
 #define _DEFAULT_SOURCE /* mkdtemp, usleep */
 #include "scratch.h"
 
@@ -224,7 +225,8 @@ static void loops_without_a_step_are_their_objective(void **state) {
 
 /* ---- runs that end early ---- */
 
-/* A run in a process of its own that is killed after so many microseconds. 1: it came to its end before. */
+/* A run in a process of its own that is killed after so many microseconds. 1: it came to its
+ * end before. */
 static int killed_after(unsigned microseconds, const wg_loop_options *o, result *shared) {
     const pid_t child = fork();
     assert_true(child >= 0);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* test_tape_matrix_drivers.c - drivers for functions of matrices: derivatives that were written by
- * hand; empty matrices, views, constants. */
+/* test_tape_matrix_drivers.c - drivers for functions of matrices: derivatives that were written
+ * by hand; empty matrices, views, constants. */
 #include "matrix_driver_case.h"
 
 /* ---- right ---- */
@@ -157,7 +157,8 @@ static void jacobians_have_a_block_for_each_output_and_input(void **state) {
         }
 }
 
-/* x x' of 5, which is done forward; with 40 inputs more on which it does not depend, backwards. */
+/* x x' of 5, which is done forward; with 40 inputs more on which it does not depend,
+ * backwards. */
 static wg_status outer(wg_tape *t, size_t n, const wg_mat *x, size_t m, wg_mat *y, void *data) {
     (void)n, (void)m;
     if (data != NULL) ++*(int *)data;

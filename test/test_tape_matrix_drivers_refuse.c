@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* test_tape_matrix_drivers_refuse.c - drivers for functions of matrices that cannot: what the caller
- * gave, what the function did, no memory; a status and a message, and outputs as they were. And
- * what they leave of the tape. */
+/* test_tape_matrix_drivers_refuse.c - drivers for functions of matrices that cannot: what the
+ * caller gave, what the function did, no memory; a status and a message, and outputs as they
+ * were. And what they leave of the tape. */
 #include "counted.h"
 #include "matrix_driver_case.h"
 

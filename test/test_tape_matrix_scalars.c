@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* test_tape_matrix_scalars.c - variables and numbers as operands of operations on matrices: the same
- * bits as by a gather, in every mode, and nothing of it on the tape. */
+/* test_tape_matrix_scalars.c - variables and numbers as operands of operations on matrices: the
+ * same bits as by a gather, in every mode, and nothing of it on the tape. */
 #include "driver_cases.h"
 
 static const double a_[] = {1, 2, -3, 4, 0.5, -6}, c_[] = {0.3, -1.2};
 
-/* f = sum of s (A / c1 + 2)^2 - exp(s) A, where s = sin(c0) c1; once with scalars, and once with
- * matrices that were gathered. x: c0, c1, and A 2-by-3. */
+/* f = sum of s (A / c1 + 2)^2 - exp(s) A, where s = sin(c0) c1; once with scalars, and once
+ * with matrices that were gathered. x: c0, c1, and A 2-by-3. */
 static wg_status by_scalars(wg_tape *t, size_t n, const wg_real *x, size_t m, wg_real *y,
                             void *data) {
     (void)n, (void)m, (void)data;

@@ -446,7 +446,8 @@ static void parallel_loops_answer(void **state) {
     wg_parallel_free(p);
 }
 
-/* Where no loop is open all calls do nothing, and a loop that they are given NULL in has failed. */
+/* Where no loop is open all calls do nothing, and a loop that they are given NULL in has
+ * failed. */
 static void recorded_turns_answer(void **state) {
     (void)state;
     static const char site;

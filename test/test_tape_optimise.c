@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* test_tape_optimise.c - minima that are known: of callbacks, matrices and functions, free and within
- * bounds. */
+/* test_tape_optimise.c - minima that are known: of callbacks, matrices and functions, free and
+ * within bounds. */
 #include "optimise_case.h"
 
 static void assert_minimum(const char *name, wg_callback *f, size_t n, double *x,
@@ -209,7 +209,8 @@ static wg_status boxed_rosenbrock(wg_tape *t, size_t n, const wg_real *x, size_t
 
 static void bounds_hold_what_would_leave_them(void **state) {
     const double lower[4] = {-2, -2, -2, 0.4}, upper[4] = {0.5, 2, 2, 0.49};
-    /* pairs of Rosenbrock's: x = 0.5, y = x^2; y = 0.49 and x where 200 x (x^2 - y) + x - 1 = 0 */
+    /* pairs of Rosenbrock's: x = 0.5, y = x^2; y = 0.49 and x where 200 x
+     * (x^2 - y) + x - 1 = 0 */
     double root = 0.7;
     for (int k = 0; k < 50; k++)
         root -= (200 * root * (root * root - 0.49) + root - 1) /

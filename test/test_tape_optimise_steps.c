@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* test_tape_optimise_steps.c - steps of descent: rules against their formulas in long double, rates,
- * clipping, mistakes. */
+/* test_tape_optimise_steps.c - steps of descent: rules against their formulas in long double,
+ * rates, clipping, mistakes. */
 #include "optimise_case.h"
 
 enum { N = 5, STEPS = 12 };

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* test_tape_optimise_stops.c - why searches end: every reason, failures, regions of NaN, mistakes; and
- * the memory they take. */
+/* test_tape_optimise_stops.c - why searches end: every reason, failures, regions of NaN,
+ * mistakes; and the memory they take. */
 #include "counted.h"
 #include "optimise_case.h"
 
-/* Searches one after the other: those of wg_minimise by method, then wg_fit, with a residual more than
- * variables. */
+/* Searches one after the other: those of wg_minimise by method, then wg_fit, with a residual
+ * more than variables. */
 enum { SEARCHES = WG_METHOD_COUNT + 1 };
 static wg_status search(int which, wg_tape *t, wg_callback *f, void *data, size_t n, double *x,
                         wg_minimise_options o, wg_minimise_result *r) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* test_tape_parallel.c - parallel loops: what they compute is that of the loop on one tape, and the same for
- * any number of threads. */
+/* test_tape_parallel.c - parallel loops: what they compute is that of the loop on one tape, and
+ * the same for any number of threads. */
 #include <pthread.h>
 
 #include "parallel_case.h"
@@ -45,8 +45,8 @@ static void shared_variables_differ_by_rounding(void **state) {
     wg_tape_free(t);
 }
 
-/* A loop by hand: each segment has copies of what a segment before it has read, too: of the parameters, and of
- * the cells at its ends. */
+/* A loop by hand: each segment has copies of what a segment before it has read, too: of the
+ * parameters, and of the cells at its ends. */
 static void copies_have_the_bits_of_a_recording_by_hand(void **state) {
     (void)state;
     enum { N = 600 };
@@ -292,7 +292,8 @@ static void loops_may_be_empty_and_segments_unused(void **state) {
     wg_tape_free(t);
 }
 
-/* Statements of 1 to 8 operands, of any kind, whose operands are from before and from the segment. */
+/* Statements of 1 to 8 operands, of any kind, whose operands are from before and from the
+ * segment. */
 static void statements_of_all_kinds_go_into_segments(void **state) {
     (void)state;
     enum { BEFORE = 60, LENGTH = 400, ALL = BEFORE + LENGTH };

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* test_tape_parallel_again.c - loops one after the other on the same segments, as those before them or not: they
- * have the bits that each has on segments of its own. And loops whose tape is gone while they are open. */
+/* test_tape_parallel_again.c - loops one after the other on the same segments, as those before
+ * them or not: they have the bits that each has on segments of its own. And loops whose tape
+ * is gone while they are open. */
 #include "parallel_case.h"
 
 enum { K = 5, N = 1200, LOOPS = 24, THREADS = 3 };
@@ -13,8 +14,8 @@ struct kind {
     int parameter;    /* which all cells read; -1: none */
 };
 
-/* Of the same kind several times, then of another one with more records, fewer, the same number of them with other operands;
- * none at all. */
+/* Of the same kind several times, then of another one with more records, fewer, the same number
+ * of them with other operands; none at all. */
 static const struct kind kinds[LOOPS] = {
     {N, 1, 0, -1},      {N, 1, 0, -1}, {N, 1, 0, -1}, {N, 1, 0, -1},      {N, 1, 2, -1},
     {N, 1, 2, -1},      {N, 1, 2, -1}, {N, 1, 0, -1}, {N, 1, 0, -1},      {N, 1, 0, -1},

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* test_tape_parallel_modes.c - parallel loops on tapes of every mode, under drivers, and in what is made of a
- * recording. */
+/* test_tape_parallel_modes.c - parallel loops on tapes of every mode, under drivers, and in
+ * what is made of a recording. */
 #include <stdio.h>
 
 #include "parallel_case.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* test_tape_parallel_refuse.c - parallel loops: mistakes are found and named, failures come to the tape, and
- * what fails leaves everything as good as before. */
+/* test_tape_parallel_refuse.c - parallel loops: mistakes are found and named, failures come to
+ * the tape, and what fails leaves everything as good as before. */
 #include <pthread.h>
 #include <stdio.h>
 
@@ -228,7 +228,8 @@ static void the_first_segment_that_failed_fails_the_tape(void **state) {
     wg_tape_free(other);
 }
 
-/* A segment of a loop on a forward tape reads what the tape of the loop has, and seeds nothing. */
+/* A segment of a loop on a forward tape reads what the tape of the loop has, and seeds
+ * nothing. */
 static void a_segment_reads_tangents_of_its_tape(void **state) {
     (void)state;
     const double m[4] = {1, 2, 3, 4}, seeds[4] = {5, 6, 7, 8};

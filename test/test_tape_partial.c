@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* test_tape_partial.c - a sweep goes where there are adjoints, and nowhere else: all adjoints are
- * those of a sweep over everything, to the last bit, and what is not reached is neither visited
- * nor cleared. */
+/* test_tape_partial.c - a sweep goes where there are adjoints, and nowhere else: all adjoints
+ * are those of a sweep over everything, to the last bit, and what is not reached is neither
+ * visited nor cleared. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>

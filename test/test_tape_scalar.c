@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* test_tape_scalar.c - every row of ops/scalar/scalar.def through the tape, in every mode, against the
- * oracles of test/data/: values, gradients, Hessians.
+/* test_tape_scalar.c - every row of ops/scalar/scalar.def through the tape, in every mode,
+ * against the oracles of test/data/: values, gradients, Hessians.
  *
  * A line of an oracle becomes programs of one step: the operands as variables, as literal and
- * variable mixed, as constant variables, as expressions, and the operation inside of another.
+ * variable mixed, as constant variables, as expressions, and the operation inside of
+ * another.
  */
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* test_tape_second_implicit.c - implicit functions and fixed points on tapes that keep their code:
- * second derivatives and replays, against closed forms and what is known of them by hand. */
+/* test_tape_second_implicit.c - implicit functions and fixed points on tapes that keep their
+ * code: second derivatives and replays, against closed forms and what is known of them by
+ * hand. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -355,8 +356,8 @@ static wg_status logarithm_is(wg_tape *t, size_t n, const wg_real *in, size_t m,
     return wg_tape_status(t);
 }
 
-/* x^2 = p, from 1e10 to 1e-6: steps halve, and are nothing beside the recorded solution before they are
- * small beside x. */
+/* x^2 = p, from 1e10 to 1e-6: steps halve, and are nothing beside the recorded solution before
+ * they are small beside x. */
 static void a_replay_goes_on_until_steps_are_small_beside_the_solution(void **state) {
     (void)state;
     wg_tape *const t = open_tape();

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* test_tape_second_kept.c - products with the Hessian of a recording with a loop: the function that they come
- * from is kept with the tape as long as it is that of the recording and its point. */
+/* test_tape_second_kept.c - products with the Hessian of a recording with a loop: the function
+ * that they come from is kept with the tape as long as it is that of the recording and its
+ * point. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* test_tape_second_matrices.c - second derivatives of recordings with operations on matrices: on the
- * tape, by matrix rules, against functions of the same callback, in which the operations are written
- * out in scalar statements. */
+/* test_tape_second_matrices.c - second derivatives of recordings with operations on matrices:
+ * on the tape, by matrix rules, against functions of the same callback, in which the operations
+ * are written out in scalar statements. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -19,8 +19,8 @@
 #include "tolerance.h"
 #include "written_out.h"
 
-/* A number of the results of a case: the sum of w y and of w sin y, so that adjoints of results have
- * tangents. */
+/* A number of the results of a case: the sum of w y and of w sin y, so that adjoints of results
+ * have tangents. */
 struct number {
     struct written_out of;
     size_t m;
@@ -103,7 +103,8 @@ static void symmetric_operands_move_by_the_symmetric_part_of_a_direction(void **
     for (size_t k = 0; (c = written_out_case(k)) != NULL; k++) check(c, 0);
 }
 
-/* y = sum of exp(a)^2 by results b, c = b + b and d = gathered, which are inputs in their turn. */
+/* y = sum of exp(a)^2 by results b, c = b + b and d = gathered, which are inputs in their
+ * turn. */
 static void elements_of_results_may_be_inputs(void **state) {
     (void)state;
     wg_tape *const t = written_out_tape;
@@ -223,9 +224,9 @@ static void adjoints_of_a_users_operation_are_looked_at(void **state) {
     wg_tape_free(another);
 }
 
-/* The factor of a log-determinant becomes the inverse in a sweep: neither a second sweep, nor a product, nor
- * a replay at another point sees a difference. Matrices of both kinds, small and large, as they are and
- * as transposed views, alone and in a batch. */
+/* The factor of a log-determinant becomes the inverse in a sweep: neither a second sweep, nor a
+ * product, nor a replay at another point sees a difference. Matrices of both kinds, small and
+ * large, as they are and as transposed views, alone and in a batch. */
 static wg_status log_determinants(wg_tape *t, size_t n, const wg_real *x, size_t m, wg_real *y,
                                   void *data) {
     const size_t order = *(const size_t *)data;

@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-/* test_tape_second_operations.c - every operation on matrices: its Hessian along a direction against
- * extrapolated differences of its gradient, its gradient against differences of its value, all by
- * derived_case.h; or a sentence why there is none. An operation without a row here fails the last test. */
+/* test_tape_second_operations.c - every operation on matrices: its Hessian along a direction
+ * against extrapolated differences of its gradient, its gradient against differences of its
+ * value, all by derived_case.h; or a sentence why there is none. An operation without a row
+ * here fails the last test. */
 #include <ctype.h>
 #include <stdio.h>
 #include "derived_case.h"
 
 /* ---- operands ---- */
 
-/* Of two matrices and a column of any numbers: a, with eigenvalues and pivots apart; s, symmetric positive
- * definite; b, any; d, no two entries near to each other or to 0; x, y columns, p of positive numbers. */
+/* Of two matrices and a column of any numbers: a, with eigenvalues and pivots apart; s,
+ * symmetric positive definite; b, any; d, no two entries near to each other or to 0; x, y
+ * columns, p of positive numbers. */
 typedef struct operands {
     wg_mat a, s, b, d, x, y, p;
     wg_real r;

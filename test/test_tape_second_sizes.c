@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* test_tape_second_sizes.c - second derivatives of operations on matrices at sizes that are not written
- * out in scalar statements: u' H v against differences of u' g along v, and by symmetry. */
+/* test_tape_second_sizes.c - second derivatives of operations on matrices at sizes that are not
+ * written out in scalar statements: u' H v against differences of u' g along v, and by
+ * symmetry. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* test_tape_second_spectral.c - second derivatives of eigenvalues, singular values, functions of
- * matrices and matrix equations: against differences of gradients, against each other where two
- * operations give the same, and at repeated eigenvalues. */
+/* test_tape_second_spectral.c - second derivatives of eigenvalues, singular values, functions
+ * of matrices and matrix equations: against differences of gradients, against each other where
+ * two operations give the same, and at repeated eigenvalues. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -28,7 +28,8 @@ static int close_tape(void **state) {
     return 0;
 }
 
-/* H v by differences of the gradient, extrapolated (Ridders 1982), and what they may be wrong by. */
+/* H v by differences of the gradient, extrapolated (Ridders 1982), and what they may be
+ * wrong by. */
 enum { STEPS = 6 };
 static void differences(number *k, size_t n, const double *x, const double *v, double *d,
                         double *error) {
@@ -221,8 +222,8 @@ static void high_powers_keep_their_digits_at_nearly_equal_eigenvalues(void **sta
     }
 }
 
-/* That of a positive definite matrix is linear along symmetric ones. Along skew ones K it grows by
- * |U' K V|^2 over sums of singular values: I + K has the singular values sqrt(1 + k^2). */
+/* That of a positive definite matrix is linear along symmetric ones. Along skew ones K it grows
+ * by |U' K V|^2 over sums of singular values: I + K has the singular values sqrt(1 + k^2). */
 static void nuclear_norms_have_second_derivatives_at_equal_singular_values(void **state) {
     (void)state;
     const double skew[9] = {0, 0.5, -1, -0.5, 0, 0.25, 1, -0.25, 0};
@@ -237,7 +238,8 @@ static void nuclear_norms_have_second_derivatives_at_equal_singular_values(void 
     for (size_t i = 0; i < 9; i++) assert_true(fabs(hv[i] - skew[i]) <= 1e-15);
 }
 
-/* Of a matrix of rank 1, s u v', along U' K V with k in the first column: s grows by |k|^2 / 2 s. */
+/* Of a matrix of rank 1, s u v', along U' K V with k in the first column: s grows
+ * by |k|^2 / 2 s. */
 static void a_spectral_norm_needs_no_other_singular_value(void **state) {
     (void)state;
     const double a[9] = {2, 0, 0, 0, 0, 0, 0, 0, 0}, k[9] = {0, 0.5, -1, 3, 5, 7, 0, 2, 4};

@@ -114,7 +114,7 @@ static void lanes_are_sweeps(void **state) {
     wg_ode_free(k);
 }
 
-/* ---- elsewhere, and again ------------------------------------------------------------------------- */
+/* ---- elsewhere, and again ---------------------------------------------------------------- */
 
 static wg_status last_state(wg_tape *t, size_t n, const wg_real *x, size_t m, wg_real *y,
                             void *data) {
@@ -169,7 +169,7 @@ static void compiled_solutions_have_the_same_bits(void **state) {
     wg_ode_free(fast);
 }
 
-/* ---- progress --------------------------------------------------------------------------------------- */
+/* ---- progress ---------------------------------------------------------------------------- */
 
 typedef struct watch {
     size_t calls, most;

@@ -2,7 +2,7 @@
 /* Events and jumps: against solutions in closed form, differentiated by complex steps. */
 #include "ode_case.h"
 
-/* ---- systems with a closed form -------------------------------------------------------------- */
+/* ---- systems with a closed form ---------------------------------------------------------- */
 
 /* A ball: height and speed; p: gravity, what is left of the speed after a bounce. */
 static wg_status fall(wg_tape *t, size_t n, const wg_real *x, size_t m, wg_real *dy,
@@ -42,8 +42,8 @@ static void ball(double complex T, const double complex *x, double complex *y,
     y[1] = v - x[2] * (T - t);
 }
 
-/* y' = -p0 y cos t; where y falls to p1 it becomes p2 y + t/2. The integral of p0 y cos t is what it has
- * lost on the way. */
+/* y' = -p0 y cos t; where y falls to p1 it becomes p2 y + t/2. The integral of p0 y cos t is
+ * what it has lost on the way. */
 static wg_status decay(wg_tape *t, size_t n, const wg_real *x, size_t m, wg_real *dy,
                        void *data) {
     (void)n, (void)m, (void)data;
@@ -83,7 +83,7 @@ static void refilled(double complex T, const double complex *x, double complex *
     r[0] += now - y[0];
 }
 
-/* ---- one call, weighted -------------------------------------------------------------------------- */
+/* ---- one call, weighted ------------------------------------------------------------------ */
 
 enum { TIMES = 5, MOST = 4 };
 static const double times[TIMES] = {0, 0.3, 0.65, 0.9, 1.3};
@@ -246,7 +246,7 @@ static void events_may_be_where_a_solution_begins(void **state) {
     wg_ode_free(k);
 }
 
-/* ---- parameters that vary --------------------------------------------------------------------------- */
+/* ---- parameters that vary ---------------------------------------------------------------- */
 
 /* y' = -p0 y cos t; the level p1 rises above y at a time, between two steps. */
 static wg_status overtaken(wg_tape *t, size_t n, const wg_real *x, size_t m, wg_real *out,
@@ -278,7 +278,7 @@ static void levels_that_rise_at_a_time_are_no_events(void **state) {
     wg_ode_free(k);
 }
 
-/* ---- refused -------------------------------------------------------------------------------------- */
+/* ---- refused ----------------------------------------------------------------------------- */
 
 static wg_status drop(wg_ode *k, const wg_ode_options *o, double end, double left, wg_mat *y,
                       wg_mat *y0) {

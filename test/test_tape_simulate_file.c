@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Solutions with a file: runs that are killed, stopped, fail, and go on to the same bits; files that are
- * damaged, or of something else. */
+/* Solutions with a file: runs that are killed, stopped, fail, and go on to the same bits; files
+ * that are damaged, or of something else. */
 #define _DEFAULT_SOURCE
 #include "ode_case.h"
 #include "scratch.h"
@@ -312,8 +312,8 @@ static void forge(int f, off_t from, int word, uint64_t value) {
     assert_int_equal(pwrite(f, place, words * 8, from), (ssize_t)(words * 8));
 }
 
-/* With a check that fits, too, nothing is read out of bounds: what is beyond sense is begun anew, or
- * refused. */
+/* With a check that fits, too, nothing is read out of bounds: what is beyond sense is begun
+ * anew, or refused. */
 static void forged_files_give_the_same_bits_or_are_refused(void **state) {
     static const struct {
         int word;

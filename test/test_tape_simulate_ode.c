@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Solutions in time and their adjoints: against exact solutions, against the same methods in complex
- * arithmetic of plain C, steps and all, and against each other. */
+/* Solutions in time and their adjoints: against exact solutions, against the same methods in
+ * complex arithmetic of plain C, steps and all, and against each other. */
 #include "ode_case.h"
 
-/* ---- what is solved ------------------------------------------------------------------------ */
+/* ---- what is solved ---------------------------------------------------------------------- */
 
 enum { TIMES = 4, MOST_STEPS = 4000 };
 static const double times[TIMES] = {0, 0.5, 0.8125, 1};
@@ -47,7 +47,8 @@ static double weight(size_t row, size_t col) {
     return 0.5 + 0.25 * (double)row - 0.375 * (double)col;
 }
 
-/* Ends of the steps, as wg_tape_progress is told of them: of times from 0 to 1 they are these. */
+/* Ends of the steps, as wg_tape_progress is told of them: of times from 0 to 1 they are
+ * these. */
 typedef struct ends {
     size_t count;
     double t[MOST_STEPS];
@@ -163,7 +164,7 @@ static void tangents_and_adjoints_agree(void **state) {
     }
 }
 
-/* ---- in functions -------------------------------------------------------------------------------- */
+/* ---- in functions ------------------------------------------------------------------------ */
 
 static void steps_of_fixed_size_are_part_of_functions(void **state) {
     (void)state;
@@ -210,7 +211,7 @@ static void too_many_steps_are_refused_in_functions(void **state) {
     wg_ode_free(k);
 }
 
-/* ---- exact solutions ---------------------------------------------------------------------------- */
+/* ---- exact solutions --------------------------------------------------------------------- */
 
 static wg_status turn(wg_tape *t, size_t n, const wg_real *x, size_t m, wg_real *dy,
                       void *data) {
@@ -341,7 +342,7 @@ static void leapfrog_keeps_energy(void **state) {
     wg_ode_free(k);
 }
 
-/* ---- large systems: adjoints by vjp ---------------------------------------------------------------- */
+/* ---- large systems: adjoints by vjp ------------------------------------------------------ */
 
 enum { CELLS = 50 };
 static wg_status heat(wg_tape *t, size_t n, const wg_real *x, size_t m, wg_real *dy,

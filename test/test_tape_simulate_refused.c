@@ -5,7 +5,7 @@
 
 #include <wengert/derive.h>
 
-/* ---- right-hand sides that fail ------------------------------------------------------------------ */
+/* ---- right-hand sides that fail ---------------------------------------------------------- */
 
 /* y' = y^2: infinite at 1 / y(0). */
 static wg_status explode(wg_tape *t, size_t n, const wg_real *x, size_t m, wg_real *dy,
@@ -132,7 +132,7 @@ static void failed_solutions_name_the_time(void **state) {
     }
 }
 
-/* ---- arguments ------------------------------------------------------------------------------------ */
+/* ---- arguments --------------------------------------------------------------------------- */
 
 static void refused(const wg_ode *k, const wg_ode_options *o, size_t times, const double *time,
                     size_t n, size_t rows, size_t cols, wg_status expected,
@@ -203,7 +203,7 @@ static void states_that_are_not_finite_are_refused(void **state) {
     wg_ode_free(k);
 }
 
-/* ---- systems ---------------------------------------------------------------------------------------- */
+/* ---- systems ----------------------------------------------------------------------------- */
 
 static wg_status none(wg_tape *t, size_t n, const wg_real *x, size_t m, wg_real *y,
                       void *data) {
@@ -276,7 +276,7 @@ static void systems_that_do_not_fit_are_refused(void **state) {
     wg_function_free(g);
 }
 
-/* ---- where it cannot be ------------------------------------------------------------------------------ */
+/* ---- where it cannot be ------------------------------------------------------------------ */
 
 static wg_status last(wg_tape *t, size_t n, const wg_real *x, size_t m, wg_real *y,
                       void *data) {
@@ -303,7 +303,7 @@ static void functions_and_second_derivatives_refuse_it_by_name(void **state) {
     wg_ode_free(k);
 }
 
-/* ---- memory -------------------------------------------------------------------------------------------- */
+/* ---- memory ------------------------------------------------------------------------------ */
 
 static void nothing_is_lost_where_memory_fails(void **state) {
     (void)state;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Second derivatives of solutions: against the steps written out in statements, and, where those would be
- * many, against each other and finite differences of gradients. */
+/* Second derivatives of solutions: against the steps written out in statements, and, where
+ * those would be many, against each other and finite differences of gradients. */
 #include "ode_case.h"
 
 enum { ENTRIES = 2 + PARAMS, STEPS = 12, TIMES = 3 };
@@ -111,7 +111,8 @@ static void hessians_are_those_of_the_steps_written_out(void **state) {
     wg_ode_free(k);
 }
 
-/* With steps by tolerances, between which states are interpolated, and of the method for stiff systems. */
+/* With steps by tolerances, between which states are interpolated, and of the method for
+ * stiff systems. */
 static void hessians_of_all_methods_agree(void **state) {
     (void)state;
     const wg_ode_options ways[] = {{.method = WG_RK4, .step = 0.002},

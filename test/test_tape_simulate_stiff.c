@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Stiff systems: the Rosenbrock method against itself in complex arithmetic of plain C, against
- * published solutions (the test set for initial value problems of Mazzia and Magherini, release 2.4;
- * sensitivities: SUNDIALS, the output of its example cvsRoberts_FSA_dns), and against an explicit one. */
+ * published solutions (the test set for initial value problems of Mazzia and Magherini, release
+ * 2.4; sensitivities: SUNDIALS, the output of its example cvsRoberts_FSA_dns), and against an
+ * explicit one. */
 #include "ode_case.h"
 
 static wg_ode *stiff(wg_function *rhs, wg_function *integrand) {
@@ -47,7 +48,7 @@ static void rosenbrock_method_is_of_order_4(void **state) {
     wg_ode_free(k);
 }
 
-/* ---- the method in complex arithmetic -------------------------------------------------------------- */
+/* ---- the method in complex arithmetic ---------------------------------------------------- */
 
 /* The coefficients once more: that they are right, order and published solutions say. */
 static const double A[6][6] = {
@@ -152,7 +153,7 @@ static void gradient_is_that_of_a_complex_step(void **state) {
     wg_ode_free(k);
 }
 
-/* ---- tangents and adjoints ------------------------------------------------------------------------------ */
+/* ---- tangents and adjoints --------------------------------------------------------------- */
 
 enum { CELLS = 40, TIMES = 3 };
 
@@ -271,7 +272,7 @@ static void explicit_method_has_the_same_gradient(void **state) {
     for (size_t i = 0; i < ENTRIES; i++) assert_true(fabs(g[0][i] - g[1][i]) < TOL_TWO_METHODS);
 }
 
-/* ---- published solutions --------------------------------------------------------------------------------- */
+/* ---- published solutions ----------------------------------------------------------------- */
 
 static wg_status roberts(wg_tape *t, size_t n, const wg_real *x, size_t m, wg_real *dy,
                          void *data) {
@@ -369,7 +370,7 @@ static void test_set_is_solved_as_published(void **state) {
     assert_published(van_der_pol, 2, 2000, swing, pol);
 }
 
-/* ---- refused ------------------------------------------------------------------------------------------------ */
+/* ---- refused ----------------------------------------------------------------------------- */
 
 /* y' = 4 y: the matrix of a step of 1 is 4 - 4. */
 static wg_status quarter(wg_tape *t, size_t n, const wg_real *x, size_t m, wg_real *dy,

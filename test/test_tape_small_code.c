@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* test_tape_small_code.c - WG_SMALL_CODE: statements that are recorded by a call hold the same bits, on
- * every tape, with constants among their operands, and where they fail. */
+/* test_tape_small_code.c - WG_SMALL_CODE: statements that are recorded by a call hold the same
+ * bits, on every tape, with constants among their operands, and where they fail. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -15,7 +15,8 @@
 /* test/small_kernel.c */
 wg_real small_statement(wg_tape *t, size_t n, int way, const wg_real *x);
 
-/* Variables where a bit of `active` is set; points at which every other one has an infinite or NaN derivative. */
+/* Variables where a bit of `active` is set; points at which every other one has an infinite
+ * or NaN derivative. */
 static void operands(wg_tape *t, unsigned active, int edge, wg_real *x) {
     const double a[] = {0.75, 1.25, 2.5, 0.3125, 1.0625, 0.875, 0.6875, 1.375};
     double b[KERNEL_MOST];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* test_tape_sparsity.c - sparse Jacobians and Hessians: patterns and values against an oracle, and
- * random sparse programs against the dense drivers. */
+/* test_tape_sparsity.c - sparse Jacobians and Hessians: patterns and values against an oracle,
+ * and random sparse programs against the dense drivers. */
 #include "oracle_text.h"
 #include "sparse_case.h"
 
@@ -426,7 +426,8 @@ FUNCTION(wide_objective) {
     return s;
 }
 
-/* As many rows and columns of a dense block: no direction takes fewer colours than the other. */
+/* As many rows and columns of a dense block: no direction takes fewer colours than the
+ * other. */
 FUNCTION(dense_block) {
     UNUSED(data);
     for (size_t j = 0; j < m; j++) y[j] = wg_logsumexp(t, 80, x + (j < 80 ? 0 : n - 80));

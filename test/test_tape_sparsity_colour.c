@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* test_tape_sparsity_colour.c - colourings of known and of random patterns: how many colours, whether
- * each entry can be read, and the values, which are known without a derivative. */
+/* test_tape_sparsity_colour.c - colourings of known and of random patterns: how many colours,
+ * whether each entry can be read, and the values, which are known without a derivative. */
 #include "sparse_case.h"
 
 #include <time.h>
@@ -189,8 +189,9 @@ static void every_order_gives_a_plan(void **state) {
     }
 }
 
-/* A crown: column i meets all columns j with another number mod N. In the order 0, N, 1, N + 1, ...
- * colouring takes N colours, with all of one half first 2. Each pair that meets has a row. */
+/* A crown: column i meets all columns j with another number mod N. In the order 0, N, 1, N + 1,
+ * ... colouring takes N colours, with all of one half first 2. Each pair that meets has a
+ * row. */
 static void orders_matter_where_the_natural_one_is_bad(void **state) {
     enum { N = 8 };
     size_t row = 0;
@@ -256,7 +257,8 @@ static void hessian_of_curved(size_t n, const double *x, double *h) {
     }
 }
 
-/* The Hessian by substitution, in all orders, in a triangle or whole; gives the fewest colours. */
+/* The Hessian by substitution, in all orders, in a triangle or whole; gives the fewest
+ * colours. */
 static size_t check_substitution(size_t n, char triangle) {
     static double values[MOST], dense[256 * 256];
     double x[256], y;
@@ -310,7 +312,8 @@ static void hessians_by_substitution_are_the_dense_ones(void **state) {
     assert_true(check_substitution(144, 'F') <= 4);
 }
 
-/* Looking at all neighbours of the first variable from each of the others took more than a minute. */
+/* Looking at all neighbours of the first variable from each of the others took more than a
+ * minute. */
 static void a_variable_that_meets_all_others_is_not_looked_around_from_each(void **state) {
     enum { N = 100000 };
     const wg_colouring o = {.substitution = 1};

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* test_tape_sparsity_functions.c - sparse derivatives through calls, maps and scans: as the dense
- * drivers have them, and with the entries that the nodes of their functions have. */
+/* test_tape_sparsity_functions.c - sparse derivatives through calls, maps and scans: as the
+ * dense drivers have them, and with the entries that the nodes of their functions have. */
 #include "sparse_case.h"
 
 enum { CELLS = 12, N = 36 };
@@ -114,7 +114,8 @@ static void maps_are_as_sharp_as_their_function(void **state) {
     wg_callable_free(k);
 }
 
-/* A step of a line of cells: u from its left neighbour and itself, beside it a sum and a control */
+/* A step of a line of cells: u from its left neighbour and itself, beside it a sum and a
+ * control */
 static wg_status cell_step(wg_tape *t, size_t n, const wg_real *in, size_t m, wg_real *y,
                            void *data) {
     (void)n, (void)m, (void)data;

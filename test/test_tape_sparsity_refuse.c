@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* test_tape_sparsity_refuse.c - what a pattern is not good for, it is not used for: recordings of
- * another branch, patterns that are given, entries that are chosen, arguments that are wrong,
- * memory that is not there. */
+/* test_tape_sparsity_refuse.c - what a pattern is not good for, it is not used for: recordings
+ * of another branch, patterns that are given, entries that are chosen, arguments that are
+ * wrong, memory that is not there. */
 #include "counted.h"
 #include "sparse_case.h"
 

@@ -54,7 +54,8 @@ static wg_real one_term(wg_tape *t, wg_real a, wg_real b, wg_real p, wg_real q) 
     }
 }
 
-/* data: the seed. The sums have inputs of their own; what they are multiplied by is any input. */
+/* data: the seed. The sums have inputs of their own; what they are multiplied by is any
+ * input. */
 static wg_status growing(wg_tape *t, size_t n, const wg_real *x, size_t m, wg_real *y,
                          void *data) {
     wg_real sum[SUMS];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* test_tape_spill.c - tapes whose memory goes on in a file: the same bits, room that comes back, a file that is full,
- * a disk that is, threads. */
+/* test_tape_spill.c - tapes whose memory goes on in a file: the same bits, room that comes
+ * back, a file that is full, a disk that is, threads. */
 #define _GNU_SOURCE
 #include <math.h>
 #include <setjmp.h>
@@ -111,8 +111,8 @@ static void room_in_the_file_comes_back(void **state) {
     wg_spill_free(s);
 }
 
-/* Ranges that stand side by side, in addresses and in the file, and are given back one by one: of what the others
- * hold nothing is given to anybody else. */
+/* Ranges that stand side by side, in addresses and in the file, and are given back one by one:
+ * of what the others hold nothing is given to anybody else. */
 static void ranges_that_meet_are_kept_apart(void **state) {
     enum { RANGES = 12, ROUNDS = 400 };
     const size_t bytes = 65536;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* test_tape_statement.c - numbers in the place of variables: what is recorded of a statement some of
- * whose operands are constants, beside what the general form records of the same. */
+/* test_tape_statement.c - numbers in the place of variables: what is recorded of a statement
+ * some of whose operands are constants, beside what the general form records of the same. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -44,8 +44,8 @@ static wg_tape *open_with(unsigned flags) {
     return t;
 }
 
-/* Operands of which those with a bit of `active` are variables, each another one, or the same `step` again
- * and again. */
+/* Operands of which those with a bit of `active` are variables, each another one, or the same
+ * `step` again and again. */
 static void operands(wg_tape *t, size_t n, unsigned active, unsigned step, wg_real *x) {
     const double a[] = {0.75, -1.25, 2.5, 0.3125, 1.0625, -0.875, 0.6875, 1.375};
     wg_real in[MOST];
@@ -54,8 +54,9 @@ static void operands(wg_tape *t, size_t n, unsigned active, unsigned step, wg_re
         x[i] = active >> i & 1 ? in[step == 0 ? i : i % step] : wg_constant(a[i]);
 }
 
-/* Every statement with every choice of constants, of variables that differ and of pairs that repeat:
- * text is what a tape holds, compared with one that takes the general path for everything. */
+/* Every statement with every choice of constants, of variables that differ and of pairs that
+ * repeat: text is what a tape holds, compared with one that takes the general path for
+ * everything. */
 static void constants_among_operands_are_left_out_as_in_general(void **state) {
     (void)state;
     wg_tape *const fast = open_with(0), *const general = open_with(WG_CHECKED);
@@ -164,7 +165,8 @@ static void partials_that_are_nan_are_made_again_beside_constants(void **state) 
 
 /* ---- comparisons ---- */
 
-/* x is 0.5, y 2: each comparison by itself, of variables, numbers and expressions in any position. */
+/* x is 0.5, y 2: each comparison by itself, of variables, numbers and expressions in any
+ * position. */
 static void partials_that_call_functions_are_those_of_numbers_beside_constants(void **state) {
     (void)state;
     const unsigned modes[] = {0, WG_KEEP_CODE, WG_KEEP_PLACES, WG_CHECKED};

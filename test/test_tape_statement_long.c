@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* test_tape_statement_long.c - statements of more than 8 operands, 8 numbers or 128 bits of code,
- * beside the same computation with every operation a statement of its own. */
+/* test_tape_statement_long.c - statements of more than 8 operands, 8 numbers or 128 bits of
+ * code, beside the same computation with every operation a statement of its own. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>

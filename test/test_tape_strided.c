@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* test_tape_strided.c - drivers for vectors whose entries do not stand side by side: the bits of those whose
- * entries do, nothing written between, and who refuses. */
+/* test_tape_strided.c - drivers for vectors whose entries do not stand side by side: the bits
+ * of those whose entries do, nothing written between, and who refuses. */
 #include "driver_cases.h"
 
 #include <stdlib.h>
@@ -19,7 +19,8 @@ static wg_status waves(wg_tape *t, size_t n, const wg_real *x, size_t m, wg_real
     return WG_OK;
 }
 
-/* A vector in an array of -77: its first entry is where there is room for a stride of either sign. */
+/* A vector in an array of -77: its first entry is where there is room for a stride of either
+ * sign. */
 typedef struct spread {
     double all[ROOM];
     double *first;

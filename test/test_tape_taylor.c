@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* test_tape_taylor.c - Taylor coefficients of callbacks, and their adjoints, against those of functions,
- * known series and each other. */
+/* test_tape_taylor.c - Taylor coefficients of callbacks, and their adjoints, against those of
+ * functions, known series and each other. */
 #include "driver_cases.h"
 
 #include "ops/scalar/elementwise.h"
@@ -105,7 +105,8 @@ static void curves_have_the_series_of_what_they_are_put_into(void **state) {
     }
 }
 
-/* y' = f(y) by its own coefficients: y_{k+1} = f_k / (k + 1). The logistic curve of which all is known. */
+/* y' = f(y) by its own coefficients: y_{k+1} = f_k / (k + 1). The logistic curve of which
+ * all is known. */
 static wg_status logistic(wg_tape *t, size_t n, const wg_real *x, size_t m, wg_real *y,
                           void *data) {
     (void)n, (void)m, (void)data;
@@ -141,8 +142,8 @@ static wg_status everything(wg_tape *t, size_t n, const wg_real *x, size_t m, wg
     return WG_OK;
 }
 
-/* Against the vjp of wg_function_taylor, which is made by the sweep of all functions, from coefficients
- * that are nodes. */
+/* Against the vjp of wg_function_taylor, which is made by the sweep of all functions, from
+ * coefficients that are nodes. */
 static void adjoints_are_those_of_the_recurrences_written_out(void **state) {
     enum { N = 3, M = 3, HIGH = 5, E = HIGH + 1 };
     const wg_argument in = {"x", N, 1, 0}, out = {"y", M, 1, 0};
@@ -168,7 +169,8 @@ static void adjoints_are_those_of_the_recurrences_written_out(void **state) {
     for (int i = 0; i < 2 * N; i++)
         if (!agree(g[i], ref[i], 16 * size))
             fail_msg("g[%d] = %.17g, not %.17g", i, g[i], ref[i]);
-    /* the adjoint of a higher coefficient of x is that of the lower one, of weights further up */
+    /* the adjoint of a higher coefficient of x is that of the lower one, of weights further
+     * up */
     for (int shift = 1; shift + 1 <= HIGH; shift++) {
         double moved[M * E] = {0}, h[N * E];
         for (int k = 0; k + shift <= HIGH;

@@ -305,8 +305,8 @@ static void adjoints_that_cancel_end_at_a_pole(void **state) {
     assert_true(wg_adjoint(t, u) == 0 && wg_adjoint(t, x) == 0);
 }
 
-/* Also a statement of arithmetic alone, whose numbers overflow; whichever way it takes to the tape,
- * and when it is replayed. */
+/* Also a statement of arithmetic alone, whose numbers overflow; whichever way it takes to the
+ * tape, and when it is replayed. */
 static void a_statement_is_the_same_on_every_way_to_the_tape(void **state) {
     const unsigned flags[] = {0, WG_KEEP_CODE, WG_KEEP_PLACES, WG_CHECKED};
     (void)state;

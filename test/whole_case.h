@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* whole_case.h - functions of operations that stay whole: recorded, derived, evaluated at a point.
- * Included after cmocka.h. */
+/* whole_case.h - functions of operations that stay whole: recorded, derived, evaluated at a
+ * point. Included after cmocka.h. */
 #ifndef WENGERT_TEST_WHOLE_CASE_H
 #define WENGERT_TEST_WHOLE_CASE_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* cminpack.c - cminpack's callbacks over a problem. iflag: 0 to print, 1 for values, 2 and more for
- * derivatives. */
+/* cminpack.c - cminpack's callbacks over a problem. iflag: 0 to print, 1 for values, 2 and more
+ * for derivatives. */
 #include "wengert/cminpack.h"
 #include <math.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* cminpack: the enzyme reaction of Kowalik and Osborne, four parameters fitted to eleven measurements.
- * Published (More, Garbow, Hillstrom 1981): sum of squares 3.07505e-4. */
+/* cminpack: the enzyme reaction of Kowalik and Osborne, four parameters fitted to eleven
+ * measurements. Published (More, Garbow, Hillstrom 1981): sum of squares 3.07505e-4. */
 #include <math.h>
 #include <stdio.h>
 #include <wengert.h>

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* test_cminpack.c - cminpack with Jacobians of problems: certified fits, systems of equations, failures. */
+/* test_cminpack.c - cminpack with Jacobians of problems: certified fits, systems of
+ * equations, failures. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -12,8 +13,8 @@
 
 enum { M = 300, N = NIST_MAX_PARAMETERS };
 
-/* Digits of the parameters that have to agree. Normal residuals are flat at the solution: half of the
- * digits of a sum of squares, and some for conditions up to 1e6 or more. */
+/* Digits of the parameters that have to agree. Normal residuals are flat at the solution: half
+ * of the digits of a sum of squares, and some for conditions up to 1e6 or more. */
 #define NIST_DIGITS 1e-6
 
 /* What the solvers want beside the callbacks. */

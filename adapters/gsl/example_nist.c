@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* GSL: the NIST problem Misra1a, y = b1 (1 - exp(-b2 x)), fitted by a trust region method with geodesic
- * acceleration, whose second derivatives are exact. Certified: b1 = 238.94212918, b2 = 5.5015643181e-4. */
+/* GSL: the NIST problem Misra1a, y = b1 (1 - exp(-b2 x)), fitted by a trust region method with
+ * geodesic acceleration, whose second derivatives are exact. Certified: b1 = 238.94212918,
+ * b2 = 5.5015643181e-4. */
 #include <gsl/gsl_errno.h>
 #include <math.h>
 #include <stdio.h>

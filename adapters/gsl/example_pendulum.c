@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* GSL: a pendulum that swings from 60 degrees, by the implicit method of Bader and Deuflhard. After the
- * period, 4 K(sin 30 degrees) with gravity and length 1, known as 6.7430014192503841, it is back. */
+/* GSL: a pendulum that swings from 60 degrees, by the implicit method of Bader and Deuflhard.
+ * After the period, 4 K(sin 30 degrees) with gravity and length 1, known as
+ * 6.7430014192503841, it is back. */
 #include <gsl/gsl_errno.h>
 #include <math.h>
 #include <stdio.h>

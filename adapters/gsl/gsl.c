@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* gsl.c - GSL's functions over a problem. Vectors with a stride are copied; where they lie side by side
- * they are used where they are. */
+/* gsl.c - GSL's functions over a problem. Vectors with a stride are copied; where they lie side
+ * by side they are used where they are. */
 #include "wengert/gsl.h"
 #include <gsl/gsl_errno.h>
 #include <gsl/gsl_math.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* Room for copies, kept with the problem: of points, directions, results, entries of a Jacobian. */
+/* Room for copies, kept with the problem: of points, directions, results, entries of a
+ * Jacobian. */
 typedef struct room {
     double *x, *v, *y, *entries;
     const wg_pattern *pattern; /* of the Jacobian, when J' J has been asked for */
@@ -62,7 +63,7 @@ static room *fits(wg_problem *p, const gsl_vector *x, const gsl_vector *y) {
     return well ? room_of(p) : NULL;
 }
 
-/* ---- systems of equations, residuals ------------------------------------------------------- */
+/* ---- systems of equations, residuals ----------------------------------------------------- */
 
 static int value(const gsl_vector *x, void *problem, gsl_vector *f) {
     room *const r = fits(problem, x, f);
@@ -110,7 +111,7 @@ gsl_multifit_nlinear_fdf wg_gsl_multifit(wg_problem *p) {
                                       .params = p};
 }
 
-/* ---- large fits ---------------------------------------------------------------------------- */
+/* ---- large fits -------------------------------------------------------------------------- */
 
 /* Pattern and room of the sparse Jacobian, at first. */
 static wg_status prepare(wg_problem *p, room *r, const double *x) {
@@ -168,7 +169,7 @@ gsl_multilarge_nlinear_fdf wg_gsl_multilarge(wg_problem *p) {
                                         .params = p};
 }
 
-/* ---- minimisers ---------------------------------------------------------------------------- */
+/* ---- minimisers -------------------------------------------------------------------------- */
 
 static void objective_and_gradient(const gsl_vector *x, void *problem, double *f,
                                    gsl_vector *g) {
@@ -197,7 +198,7 @@ gsl_multimin_function_fdf wg_gsl_multimin(wg_problem *p) {
                                        wg_problem_inputs(p), p};
 }
 
-/* ---- ordinary differential equations ------------------------------------------------------- */
+/* ---- ordinary differential equations ----------------------------------------------------- */
 
 /* t and y side by side. */
 static const double *moment(wg_problem *p, double t, const double *y) {

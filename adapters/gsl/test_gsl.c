@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* test_gsl.c - GSL's functions of problems, called as GSL calls them: strides of vectors, tda of matrices,
- * failures. */
+/* test_gsl.c - GSL's functions of problems, called as GSL calls them: strides of vectors, tda
+ * of matrices, failures. */
 #include <gsl/gsl_errno.h>
 #include <math.h>
 #include <setjmp.h>

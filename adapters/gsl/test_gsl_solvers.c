@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* test_gsl_solvers.c - GSL's own solvers on problems: certified fits, systems of equations, minima, stiff
- * equations with a known solution. */
+/* test_gsl_solvers.c - GSL's own solvers on problems: certified fits, systems of equations,
+ * minima, stiff equations with a known solution. */
 #include <gsl/gsl_blas.h>
 #include <gsl/gsl_errno.h>
 #include <math.h>
@@ -13,8 +13,8 @@
 #include "test/opt_cases.h"
 #include "wengert/gsl.h"
 
-/* Parts of the certified parameters: residuals are flat at the solution, and normal equations, of which
- * some are, square the condition. */
+/* Parts of the certified parameters: residuals are flat at the solution, and normal equations,
+ * of which some are, square the condition. */
 #define FIT 1e-6
 
 static wg_problem *nist(const struct nist_problem *p, unsigned flags) {

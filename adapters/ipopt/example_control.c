@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* Ipopt: optimal control with 10^4 variables. A mass moves from 0 to 1 in the time 1, at rest at both
- * ends, where the integral of the square of its acceleration u is smallest.
+/* Ipopt: optimal control with 10^4 variables. A mass moves from 0 to 1 in the time 1, at rest
+ * at both ends, where the integral of the square of its acceleration u is smallest.
  *
- * The solution is known: x = 3 t^2 - 2 t^3, u = 6 - 12 t, the integral 12. In N steps, midpoint rule with
- * positions and speeds as unknowns, it is 12 N^2 / (N^2 - 1): the sums over 2 k - N + 1, and over its square,
- * are known. The problem is recorded once: derivatives are those of functions, in a few colours. */
+ * The solution is known: x = 3 t^2 - 2 t^3, u = 6 - 12 t, the integral 12. In N steps, midpoint
+ * rule with positions and speeds as unknowns, it is 12 N^2 / (N^2 - 1): the sums over 2
+ * k - N + 1, and over its square, are known. The problem is recorded once: derivatives are
+ * those of functions, in a few colours. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Ipopt: problem 71 of Hock and Schittkowski. Minimise a d (a + b + c) + c, where a b c d >= 25, the
- * squares add up to 40, and all variables are between 1 and 5. Published: 17.0140173. */
+/* Ipopt: problem 71 of Hock and Schittkowski. Minimise a d (a + b + c) + c, where a b c
+ * d >= 25, the squares add up to 40, and all variables are between 1 and 5. Published:
+ * 17.0140173. */
 #include <math.h>
 #include <stdio.h>
 #include <wengert.h>

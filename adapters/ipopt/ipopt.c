@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* ipopt.c - Ipopt's callbacks over three problems: the objective, the constraints, and both as outputs
- * of one, which has the Hessian of the Lagrangian.
+/* ipopt.c - Ipopt's callbacks over three problems: the objective, the constraints, and both as
+ * outputs of one, which has the Hessian of the Lagrangian.
  *
- * Ipopt's numbers are double and its indices int, in all versions (unless 3.14 was built otherwise, which
- * the compiler then says); their names are not the same in all. Ipopt says with new_x when it has moved.
- * What has been computed at a point is kept until then: it may ask twice. */
+ * Ipopt's numbers are double and its indices int, in all versions (unless 3.14 was built
+ * otherwise, which the compiler then says); their names are not the same in all. Ipopt says
+ * with new_x when it has moved. What has been computed at a point is kept until then: it may
+ * ask twice. */
 #include "wengert/ipopt.h"
 #include <wengert/derive.h>
 #include <limits.h>
@@ -56,7 +57,7 @@ const char *wg_ipopt_message(const wg_ipopt *s) {
 void *wg_ipopt_data(const wg_ipopt *s) { return s == NULL ? NULL : s->data; }
 IpoptProblem wg_ipopt_handle(const wg_ipopt *s) { return s == NULL ? NULL : s->handle; }
 
-/* ---- what Ipopt calls --------------------------------------------------------------------- */
+/* ---- what Ipopt calls -------------------------------------------------------------------- */
 
 /* Is it to be computed? */
 static int unknown(wg_ipopt *s, Bool new_x, unsigned what) {
@@ -138,7 +139,7 @@ static Bool eval_h(int n, double *x, Bool new_x, double factor, int m, double *l
     return well(s, s->both, wg_problem_sparse_hessian(s->both, x, s->weights, values));
 }
 
-/* ---- life --------------------------------------------------------------------------------- */
+/* ---- life -------------------------------------------------------------------------------- */
 
 static wg_status both(wg_tape *t, size_t n, const wg_real *x, size_t m, wg_real *y,
                       void *data) {
@@ -148,7 +149,8 @@ static wg_status both(wg_tape *t, size_t n, const wg_real *x, size_t m, wg_real 
                                      : s->constraints_callback(t, n, x, m - 1, y + 1, s->data);
 }
 
-/* Some outputs of a callback that has all, from `first` on; none is written yet, as y is not. */
+/* Some outputs of a callback that has all, from `first` on; none is written yet, as y is
+ * not. */
 static wg_status outputs(wg_tape *t, size_t n, const wg_real *x, size_t first, size_t m,
                          wg_real *y, wg_ipopt *s) {
     for (size_t j = 0; j <= s->m; j++) s->outputs[j] = y[0];

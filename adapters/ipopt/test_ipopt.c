@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* test_ipopt.c - Ipopt with derivatives of callbacks and functions: published solutions, failures. */
+/* test_ipopt.c - Ipopt with derivatives of callbacks and functions: published solutions,
+ * failures. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

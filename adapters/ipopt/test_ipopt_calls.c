@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* test_ipopt_calls.c - the callbacks that Ipopt is given, called one by one: Ipopt's functions are
- * here ones that only keep what they get. */
+/* test_ipopt_calls.c - the callbacks that Ipopt is given, called one by one: Ipopt's functions
+ * are here ones that only keep what they get. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -58,7 +58,8 @@ enum ApplicationReturnStatus IpoptSolve(IpoptProblem p, double *x, double *g, do
     return Internal_Error;
 }
 
-/* Problem 71 of Hock and Schittkowski, whose derivatives at (1, 5, 4, 2) are small whole numbers. */
+/* Problem 71 of Hock and Schittkowski, whose derivatives at (1, 5, 4, 2) are small whole
+ * numbers. */
 typedef struct counts {
     int objective, constraints;
 } counts;

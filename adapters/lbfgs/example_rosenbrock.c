@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* libLBFGS: Rosenbrock's function in 1000 variables, recorded once. Least, 0, where all are 1. */
+/* libLBFGS: Rosenbrock's function in 1000 variables, recorded once. Least, 0, where all are
+ * 1. */
 #include <math.h>
 #include <stdio.h>
 #include <wengert.h>

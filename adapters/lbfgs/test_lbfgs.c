@@ -9,7 +9,8 @@
 #include "test/opt_cases.h"
 #include "wengert/lbfgs.h"
 
-/* Problems of More, Garbow and Hillstrom whose least value is 0, at the starting point of the cases. */
+/* Problems of More, Garbow and Hillstrom whose least value is 0, at the starting point of
+ * the cases. */
 static const char *const to_zero[] = {"rosenbrock",
                                       "beale",
                                       "helical_valley",

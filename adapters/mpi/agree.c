@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* agree.c - agreements: all ranks say what they are about to do, and whether they have failed.
  *
- * Before a collective call of a checked communicator each rank sends that to each. A rank that has failed
- * joins the next agreement, at whatever call it comes to, so that nobody waits in one for ever; after that
- * all have failed, and nothing is communicated until wg_mpi_clear. Without WG_MPI_CHECKED there are
- * agreements before sweeps only, by one reduction.
+ * Before a collective call of a checked communicator each rank sends that to each. A rank that
+ * has failed joins the next agreement, at whatever call it comes to, so that nobody waits in
+ * one for ever; after that all have failed, and nothing is communicated until wg_mpi_clear.
+ * Without WG_MPI_CHECKED there are agreements before sweeps only, by one reduction.
  *
- * What a rank says is there to be read before the others come: who waits for a message from a rank that is
- * in an agreement, and has been sent nothing that was not received, waits for nothing, for that rank waits
- * for this one. */
+ * What a rank says is there to be read before the others come: who waits for a message from a
+ * rank that is in an agreement, and has been sent nothing that was not received, waits for
+ * nothing, for that rank waits for this one. */
 #include "internal.h"
 #include <stdlib.h>
 
@@ -174,7 +174,8 @@ int wgi_mpi_is_vain(wg_mpi *m, int source, int dest) {
 }
 
 wg_status wgi_mpi_vain(wg_mpi *m, int peer) {
-    /* who has failed is there for that reason, and what it says here may come before its notice */
+    /* who has failed is there for that reason, and what it says here may come before its
+     * notice */
     for (int r = 0; r < m->size; r++)
         if (r != m->rank && m->entry[r].is && m->entry[r].status != WG_OK) {
             m->told = 1; /* by whoever has failed first */

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* bench_mpi - what does the derivative of a halo exchange cost beside the exchange, and how much faster
- * is the heat equation with its adjoint on several ranks?
+/* bench_mpi - what does the derivative of a halo exchange cost beside the exchange, and how
+ * much faster is the heat equation with its adjoint on several ranks?
  *
  *     mpirun -n 2 bench_mpi [--small]         --small: few repetitions, of small sizes
  *
- * An exchange: each rank sends and receives as many numbers as are said, to and from either side of
- * a ring. Beside ours, per exchange: MPI_Irecv, MPI_Isend and MPI_Waitall on plain arrays. Samples of all
- * take turns; the fastest of each is told, and the median. Verified before it is timed. */
+ * An exchange: each rank sends and receives as many numbers as are said, to and from either
+ * side of a ring. Beside ours, per exchange: MPI_Irecv, MPI_Isend and MPI_Waitall on plain
+ * arrays. Samples of all take turns; the fastest of each is told, and the median. Verified
+ * before it is timed. */
 #define _POSIX_C_SOURCE 200809L
 #include <math.h>
 #include <stdio.h>
@@ -67,8 +68,8 @@ static void exchange_plain(const ring *r, const double *out, double *in) {
     MPI_Waitall(4, q, got);
 }
 
-/* Repeated exchanges: from and to the same two arrays; from what came before to new arrays, as a
- * program does that keeps all that it has received. */
+/* Repeated exchanges: from and to the same two arrays; from what came before to new arrays, as
+ * a program does that keeps all that it has received. */
 static void exchange_again(const ring *r) {
     for (size_t i = 0; i < r->times; i++) exchange_plain(r, r->out, r->in);
 }
@@ -89,8 +90,8 @@ static void record(const ring *r, wg_mat *x) {
     x[2] = a[0], x[3] = a[1];
 }
 
-/* After `times` exchanges x has travelled that many ranks to either side, and a sweep has to bring
- * the adjoints back to where x came from. */
+/* After `times` exchanges x has travelled that many ranks to either side, and a sweep has to
+ * bring the adjoints back to where x came from. */
 static void verify(ring *r) {
     wg_mat x[4];
     double *const w = malloc(2 * r->n * sizeof *w), *const g = malloc(2 * r->n * sizeof *g);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* bench_scale - what does each rank send, and keep, of the heat equation with its adjoint, when there
- * are more of them? Every rank has a slab of the same size. Calls of MPI are counted as they are made, by
- * its profiling interface.
+/* bench_scale - what does each rank send, and keep, of the heat equation with its adjoint, when
+ * there are more of them? Every rank has a slab of the same size. Calls of MPI are counted as
+ * they are made, by its profiling interface.
  *
  *     mpirun -n 16 bench_scale
  *

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* cases.h - a call on all ranks: values against MPI's own call on numbers, tangents against that of
- * linear ones, adjoints against tangents by <w, J v> = <J' w, v>, summed over all ranks. */
+/* cases.h - a call on all ranks: values against MPI's own call on numbers, tangents against
+ * that of linear ones, adjoints against tangents by <w, J v> = <J' w, v>, summed over all
+ * ranks. */
 #ifndef WENGERT_MPI_CASES_H
 #define WENGERT_MPI_CASES_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* collective.c - numbers that go from rank to rank as they are: broadcast, gather, scatter, all to
- * all. Each has the adjoint that takes them back; where one has gone to several, the sum. */
+/* collective.c - numbers that go from rank to rank as they are: broadcast, gather, scatter, all
+ * to all. Each has the adjoint that takes them back; where one has gone to several, the sum. */
 #include "internal.h"
 #include <limits.h>
 #include <stdlib.h>

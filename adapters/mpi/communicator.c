@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* communicator.c - communicators: made and freed; failures, and how all ranks learn of them: by the next
- * agreement (agree.c), or, who waits for a message, by a notice, for which it looks while it waits. */
+/* communicator.c - communicators: made and freed; failures, and how all ranks learn of them: by
+ * the next agreement (agree.c), or, who waits for a message, by a notice, for which it looks
+ * while it waits. */
 #include "internal.h"
 #include <stdarg.h>
 #include <stdio.h>

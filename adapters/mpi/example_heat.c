@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* MPI: where was it warm? The temperature of a square plate is known at its end, at every other
- * point, and looked for at the beginning. Each rank has a slab of its rows, and exchanges the rows at
- * the borders in every step; the gradient of the misfit comes back through the same exchanges.
+ * point, and looked for at the beginning. Each rank has a slab of its rows, and exchanges the
+ * rows at the borders in every step; the gradient of the misfit comes back through the same
+ * exchanges.
  *
- * It has the same bits on any number of ranks: what a neighbour needs of a point is a variable of its
- * own, `up`, which has two readers, the points above and below, so that its adjoint is a sum of two
- * numbers, in whatever order. All else is summed within a rank, in the order of the statements.
+ * It has the same bits on any number of ranks: what a neighbour needs of a point is a variable
+ * of its own, `up`, which has two readers, the points above and below, so that its adjoint is a
+ * sum of two numbers, in whatever order. All else is summed within a rank, in the order of the
+ * statements.
  *
  *     mpirun -n 4 example_heat [FILE]      FILE: the three plates in numbers, for gnuplot */
 #include <math.h>

@@ -1,18 +1,20 @@
 /* SPDX-License-Identifier: MIT */
-/* MPI: the price of a call in Heston's model, and what it owes to each parameter: a mean over random
- * paths that are shared out among ranks, and its pathwise derivatives.
+/* MPI: the price of a call in Heston's model, and what it owes to each parameter: a mean over
+ * random paths that are shared out among ranks, and its pathwise derivatives.
  *
  *     dS = r S dt + sqrt(v) S (rho dW + sqrt(1 - rho^2) dB),   dv = kappa (theta - v) dt + sigma sqrt(v) dW
  *
- * Given the path of v, S at the end is lognormal, so each path has a price by Black and Scholes, which is
- * smooth in the parameters (Romano, Touzi 1997; Willard 1997). The steps of v are those that keep it
- * positive where 4 kappa theta > sigma^2 (Alfonsi 2005, E(0)): 2 kappa theta > sigma^2 fails here. What is
- * wrong is of the order of the step, and most of it is extrapolated away.
+ * Given the path of v, S at the end is lognormal, so each path has a price by Black and
+ * Scholes, which is smooth in the parameters (Romano, Touzi 1997; Willard 1997). The steps of v
+ * are those that keep it positive where 4 kappa theta > sigma^2 (Alfonsi 2005, E(0)): 2 kappa
+ * theta > sigma^2 fails here. What is wrong is of the order of the step, and most of it is
+ * extrapolated away.
  *
- * The case is the first one of Broadie and Kaya 2006, whose price is 6.8061; derivatives beside ours are
- * those of the price as an integral of the characteristic function (Heston 1993).
+ * The case is the first one of Broadie and Kaya 2006, whose price is 6.8061; derivatives beside
+ * ours are those of the price as an integral of the characteristic function (Heston 1993).
  *
- * Every bit is that of one process: the paths of the first batch are evaluated so as well, and compared. */
+ * Every bit is that of one process: the paths of the first batch are evaluated so as well,
+ * and compared. */
 #include <math.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -30,7 +32,8 @@ static const double known_price = 6.806113, strike = 100, years = 1;
 
 enum { STEPS = 256, BATCHES = 64, PATHS = 4096 /* of a batch */, RESULTS = 1 + PARAMETERS };
 
-/* The price of one path in so many steps, from the parameters and a normal number for each step. */
+/* The price of one path in so many steps, from the parameters and a normal number for each
+ * step. */
 static wg_real price_in(wg_tape *t, const wg_real *x, int steps, const wg_real *z) {
     const double h = years / steps;
     const wg_real kappa = x[KAPPA], sigma = x[SIGMA], rho = x[RHO];

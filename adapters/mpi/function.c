@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* function.c - functions at points that are shared out among ranks.
  *
- * A rank has whole blocks, and blocks are added up in their order, as in one process: the sums of
- * all before go from rank to rank, each adds those of its own blocks, and the last one has the total.
- * They go in pieces, so that a rank adds one while the next one adds the piece before. */
+ * A rank has whole blocks, and blocks are added up in their order, as in one process: the sums
+ * of all before go from rank to rank, each adds those of its own blocks, and the last one has
+ * the total. They go in pieces, so that a rank adds one while the next one adds the piece
+ * before. */
 #include "internal.h"
 #include <limits.h>
 #include <string.h>

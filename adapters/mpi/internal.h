@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* internal.h - a communicator from inside. Values, tangents and adjoints travel on duplicates of
- * their own, so that a message of one kind is never taken for another's. */
+/* internal.h - a communicator from inside. Values, tangents and adjoints travel on duplicates
+ * of their own, so that a message of one kind is never taken for another's. */
 #ifndef WENGERT_MPI_INTERNAL_H
 #define WENGERT_MPI_INTERNAL_H
 
@@ -62,9 +62,9 @@ typedef struct wgi_message {
 
 enum { WGI_ROOMS = 3 };
 
-/* The neighbours of a Cartesian communicator, those below and above in each dimension, or of a graph:
- * numbers out[k] go to rank to[k] under a tag, numbers in[k] come from rank from[k]; MPI_PROC_NULL:
- * there is none. Behind that, room for an exchange with all. */
+/* The neighbours of a Cartesian communicator, those below and above in each dimension, or of a
+ * graph: numbers out[k] go to rank to[k] under a tag, numbers in[k] come from rank from[k];
+ * MPI_PROC_NULL: there is none. Behind that, room for an exchange with all. */
 typedef struct wgi_neighbours {
     int kind; /* MPI_CART, MPI_DIST_GRAPH or MPI_UNDEFINED */
     size_t ins, outs;
@@ -104,8 +104,8 @@ struct wg_mpi {
     char message[512];
 };
 
-/* Of operations whose Jacobian does not change with the operands: second derivatives go by vjp and
- * jvp. That of the largest and the least does not, as long as it is the same rank's. */
+/* Of operations whose Jacobian does not change with the operands: second derivatives go by vjp
+ * and jvp. That of the largest and the least does not, as long as it is the same rank's. */
 enum { WGI_MPI_LINEAR = WG_OP_ALWAYS | WG_OP_LINEAR | WG_OP_EXPANDS };
 
 /* What an operation is given. count: of each rank; as many lists as it has. */
@@ -143,9 +143,9 @@ wg_status wgi_mpi_enter(wg_mpi *m, wgi_mpi_call call, wgi_phase phase, uint64_t 
 /* What agreements of a checked communicator need; 0: no memory. */
 int wgi_mpi_entries_make(wg_mpi *m);
 void wgi_mpi_entries_forget(wg_mpi *m);
-/* A checked communicator: is it for nothing that this rank waits for a message from `source`, or until
- * what it has sent to `dest` (MPI_PROC_NULL: not that) has gone, since the other is in a collective call,
- * and will wait there for this one? */
+/* A checked communicator: is it for nothing that this rank waits for a message from `source`,
+ * or until what it has sent to `dest` (MPI_PROC_NULL: not that) has gone, since the other is in
+ * a collective call, and will wait there for this one? */
 int wgi_mpi_is_vain(wg_mpi *m, int source, int dest);
 /* The failure of a wait that is. */
 wg_status wgi_mpi_vain(wg_mpi *m, int peer);
@@ -159,12 +159,14 @@ static inline wg_status wgi_mpi_done(const wg_mpi *m, wg_block *b, wg_status s) 
     if (s != WG_OK) b->why = m->message;
     return s;
 }
-/* wg_apply; after a failure, its own or one of before, others are told, and an agreement is joined.
+/* wg_apply; after a failure, its own or one of before, others are told, and an agreement is
+ * joined.
  */
 wg_status wgi_mpi_apply(wg_tape *t, const wg_block_op *op, const wgi_mpi_params *p,
                         size_t bytes, wgi_mpi_call call, size_t inputs, const wg_mat *in,
                         size_t outputs, wg_mat *out);
-/* What is wrong with the arguments of a call that has not come to wg_apply: the tape keeps it. */
+/* What is wrong with the arguments of a call that has not come to wg_apply: the tape keeps
+ * it. */
 wg_status wgi_mpi_refuse(wg_tape *t, wg_mpi *m, wg_status s, const char *name, const char *why,
                          wgi_mpi_call call);
 
@@ -175,8 +177,8 @@ void wgi_mpi_neighbours_forget(wg_mpi *m);
 /* Room for n numbers, until it is asked for again; NULL: the failure is kept. */
 double *wgi_mpi_room(wg_mpi *m, int which, size_t n);
 
-/* Numbers of a matrix in lanes, side by side: where they stand if they do, or a copy in a room. bar:
- * of derivatives; without any they are 0. */
+/* Numbers of a matrix in lanes, side by side: where they stand if they do, or a copy in a room.
+ * bar: of derivatives; without any they are 0. */
 const double *wgi_mpi_flat(wg_mpi *m, const wg_block_arg *a, int bar, size_t lanes, int which);
 /* bar += x, and the same times p, a number for each element. */
 void wgi_mpi_add(const wg_block_arg *a, const double *x, size_t lanes);

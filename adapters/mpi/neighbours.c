@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* neighbours.c - exchanges with all neighbours at once: on a Cartesian communicator, on a graph.
+/* neighbours.c - exchanges with all neighbours at once: on a Cartesian communicator, on a
+ * graph.
  *
  * Messages travel on a communicator of their own, on which nobody receives whatever comes; each
  * exchange is over when it comes back, so one tag is enough for what travels one way. */
@@ -12,8 +13,8 @@ enum { HALO_TAG = 16, LARGEST = INT_MAX / 64 };
 
 /* ---- who is near ------------------------------------------------------------------------ */
 
-/* Number 2 i of what goes out travels to the lower neighbour of dimension i, and so does what comes
- * in from the upper one, as number 2 i + 1: what travels one way has one tag. */
+/* Number 2 i of what goes out travels to the lower neighbour of dimension i, and so does what
+ * comes in from the upper one, as number 2 i + 1: what travels one way has one tag. */
 static size_t opposite(size_t k) { return k ^ 1; }
 
 static int allocate(wgi_neighbours *a) {
@@ -187,8 +188,8 @@ static wg_status value(wg_block *b) {
 }
 static wg_status jvp(wg_block *b) { return forward(b, WGI_TANGENTS); }
 
-/* Where adjoints of the operands come: into their places, as they stand, where they are side by side and
- * nothing is there yet to be added to, no two into one; or into a room. */
+/* Where adjoints of the operands come: into their places, as they stand, where they are side by
+ * side and nothing is there yet to be added to, no two into one; or into a room. */
 static wg_status places(wg_mpi *m, const wg_block *b) {
     wgi_neighbours *const a = &m->near;
     size_t all = 0;

@@ -17,8 +17,8 @@ static inline void must(int good, const char *what) {
     MPI_Abort(MPI_COMM_WORLD, 1);
 }
 
-/* Explicit steps on a plate of n by n, a slab of rows on each rank; and the gradient of the sum of
- * squares at the end by the start. */
+/* Explicit steps on a plate of n by n, a slab of rows on each rank; and the gradient of the sum
+ * of squares at the end by the start. */
 typedef struct plate {
     wg_tape *t;
     wg_mpi *m;

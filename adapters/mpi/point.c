@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* point.c - messages from rank to rank.
  *
- * With its values a message carries a number, the key, which its sender has not given to any other
- * on the way: the tag under which tangents follow and the adjoint comes back. So these find each
- * other in whatever order messages were begun, waited for and matched. */
+ * With its values a message carries a number, the key, which its sender has not given to any
+ * other on the way: the tag under which tangents follow and the adjoint comes back. So these
+ * find each other in whatever order messages were begun, waited for and matched. */
 #include "internal.h"
 
 /* From whom a message came, and its key: what a receive leaves for tangents and adjoints. */
@@ -22,8 +22,8 @@ static wg_status begin_values(wg_mpi *m, const wg_block_arg *x, const wgi_mpi_pa
     return wgi_mpi_begin_send(m, from != NULL ? a : NULL, n + 1, p->peer, p->tag);
 }
 
-/* With adjoints goes the number of the sweep: what an earlier sweep, which failed, has left on the
- * way is not taken for what a later one sends. */
+/* With adjoints goes the number of the sweep: what an earlier sweep, which failed, has left on
+ * the way is not taken for what a later one sends. */
 static size_t bars(wgi_phase phase, size_t n) { return n + (phase == WGI_ADJOINTS); }
 
 static wg_status begin_bars(wg_mpi *m, wgi_phase phase, uint64_t id, const wg_block_arg *x,
@@ -97,8 +97,8 @@ static wg_status finish_send(wg_mpi *m, wgi_phase phase, uint64_t id) {
     return s;
 }
 
-/* Tangents are copied, and their receive may be begun after what is waited for here, as where values
- * are received by wg_mpi_irecv: nobody waits until they have gone. */
+/* Tangents are copied, and their receive may be begun after what is waited for here, as where
+ * values are received by wg_mpi_irecv: nobody waits until they have gone. */
 static wg_status leave_tangents(wg_mpi *m, wg_status s, uint64_t id) {
     wgi_message *const a = wgi_mpi_message_find(m, WGI_TANGENTS, id);
     if (a != NULL) wgi_mpi_message_leave(a);
@@ -127,8 +127,8 @@ static wg_status too_many(wg_block *b, size_t rows, size_t cols) {
 
 /* ---- send, receive, both ---------------------------------------------------------------- */
 
-/* The operand, if there is one, goes to `peer`; the first of two results comes from `source`. The
- * two messages of one id differ in what they are: it has the next number, too. */
+/* The operand, if there is one, goes to `peer`; the first of two results comes from `source`.
+ * The two messages of one id differ in what they are: it has the next number, too. */
 static int receives(const wg_block *b) { return b->outputs == 2; }
 
 static wg_status exchange_shape(wg_block *b) {

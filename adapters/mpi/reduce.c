@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* reduce.c - numbers of all ranks that become one: reductions, and sums up to a rank.
  *
- * Of each rank's own number x the result y has the partial p: 1 of a sum; the product of the others,
- * from those of lower and of higher ranks, of a product; an equal share where x = y, of the largest
- * and the least. Tangents p xt are summed, adjoints of y are summed and multiplied by p. p of a product
- * has tangents itself, on which second derivatives stand: those of a product of numbers with tangents. */
+ * Of each rank's own number x the result y has the partial p: 1 of a sum; the product of the
+ * others, from those of lower and of higher ranks, of a product; an equal share where x = y, of
+ * the largest and the least. Tangents p xt are summed, adjoints of y are summed and multiplied
+ * by p. p of a product has tangents itself, on which second derivatives stand: those of a
+ * product of numbers with tangents. */
 #include "internal.h"
 #include <wengert/elementwise.h>
 #include <limits.h>

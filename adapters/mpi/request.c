@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* request.c - requests that end in the order in which messages come; persistent ones; probes.
  *
- * What is recorded is the end of one request after another, as by wg_mpi_wait: which one came first
- * is known then, and sweeps need not find it out again. */
+ * What is recorded is the end of one request after another, as by wg_mpi_wait: which one came
+ * first is known then, and sweeps need not find it out again. */
 #include "internal.h"
 #include <limits.h>
 

@@ -21,8 +21,9 @@ static wg_status begin(wg_tape *t, wg_mpi *m, wg_status s, wgi_mpi_call call, si
     return s != WG_OK ? s : all;
 }
 
-/* What would be refused before anything is swept, so that nobody begins: room, and outputs that are no
- * variables any more. That there is nothing on it which depends on others is no failure. */
+/* What would be refused before anything is swept, so that nobody begins: room, and outputs that
+ * are no variables any more. That there is nothing on it which depends on others is no
+ * failure. */
 static wg_status prepare(wg_tape *t, size_t k, size_t outputs, const wg_real *y) {
     const wg_status s = wg_reverse_check(t, k, outputs, y);
     return s == WG_ESEED ? WG_OK : s;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* test_mpi.c - every call on 1 to 4 ranks: values against MPI's own call on numbers, tangents against
- * that of linear ones, adjoints against tangents by <w, J v> = <J' w, v>, summed over all ranks. */
+/* test_mpi.c - every call on 1 to 4 ranks: values against MPI's own call on numbers, tangents
+ * against that of linear ones, adjoints against tangents by <w, J v> = <J' w, v>, summed
+ * over all ranks. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -69,7 +70,8 @@ static size_t in_any_order(wg_tape *t, const wg_real *x, wg_real *y) {
     wg_mpi_waitall(t, n, r);
     return 2 * (size_t)size;
 }
-/* The same under one tag, so that adjoints are begun in other orders than messages were sent. */
+/* The same under one tag, so that adjoints are begun in other orders than messages were
+ * sent. */
 static size_t under_one_tag(wg_tape *t, const wg_real *x, wg_real *y) {
     wg_mpi_request r[2 * N];
     size_t n = 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* test_mpi_checked.c - with WG_MPI_CHECKED a failure on one rank reaches all, mistakes that would be
- * a deadlock are failures, and all can go on after wg_mpi_clear. */
+/* test_mpi_checked.c - with WG_MPI_CHECKED a failure on one rank reaches all, mistakes that
+ * would be a deadlock are failures, and all can go on after wg_mpi_clear. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>

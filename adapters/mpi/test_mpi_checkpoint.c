@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* test_mpi_checkpoint.c - steps of wg_checkpoint that communicate: against the same steps recorded one
- * after the other, with few stored states and with all, in lanes and forward. */
+/* test_mpi_checkpoint.c - steps of wg_checkpoint that communicate: against the same steps
+ * recorded one after the other, with few stored states and with all, in lanes and forward. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* test_mpi_functions.c - functions and their derivatives at points of all ranks: the bits of one
- * process, and failures that reach all. */
+/* test_mpi_functions.c - functions and their derivatives at points of all ranks: the bits of
+ * one process, and failures that reach all. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* test_mpi_hostile.c - programs that misuse the adapter: communicators that are none, ranks that wait for
- * others which have gone on, sweeps that some ranks are refused. */
+/* test_mpi_hostile.c - programs that misuse the adapter: communicators that are none, ranks
+ * that wait for others which have gone on, sweeps that some ranks are refused. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -67,7 +67,8 @@ static void a_communicator_may_be_freed_before_its_own(void **state) {
 
 /* ---- waits for nothing ------------------------------------------------------------------ */
 
-/* Rank 0 waits, the others go on to a barrier, where they learn of it when it comes to a call of all. */
+/* Rank 0 waits, the others go on to a barrier, where they learn of it when it comes to a
+ * call of all. */
 static void is_told(wg_status mine) {
     const int says =
         rank != 0 || strstr(wg_mpi_message(m), "in wg_mpi_barrier and waits there") != NULL;
@@ -134,8 +135,8 @@ static void who_waits_for_itself_is_told(void **state) {
     all(wg_mpi_ssend(t, &x, 1, rank, 0, m) == WG_EMISMATCH);
 }
 
-/* What was sent before the sender went on comes, whenever it is received; a receive that was begun before
- * is none that was forgotten. */
+/* What was sent before the sender went on comes, whenever it is received; a receive that was
+ * begun before is none that was forgotten. */
 static void what_was_sent_before_is_waited_for(void **state) {
     (void)state;
     enum { TIMES = 50, LARGE = 20000 };
@@ -157,8 +158,8 @@ static void what_was_sent_before_is_waited_for(void **state) {
     }
 }
 
-/* What has gone may say so late: the next wait is told once that it has not, and meanwhile all that the
- * others do is done. */
+/* What has gone may say so late: the next wait is told once that it has not, and meanwhile all
+ * that the others do is done. */
 static int is_late;
 int MPI_Test(MPI_Request *r, int *is, MPI_Status *got) {
     int any;
@@ -192,8 +193,8 @@ static void what_has_gone_is_not_waited_for_in_vain(void **state) {
 
 /* ---- sweeps ----------------------------------------------------------------------------- */
 
-/* On the last rank the root is of another tape, the seeds are nowhere, there is no room for adjoints: all
- * are told before anybody sweeps, whatever the flags. */
+/* On the last rank the root is of another tape, the seeds are nowhere, there is no room for
+ * adjoints: all are told before anybody sweeps, whatever the flags. */
 static void a_sweep_that_one_rank_is_refused_begins_on_none(void **state) {
     (void)state;
     const int odd = rank == size - 1;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* test_mpi_memory.c - memory that one rank has not. Each call, with its sweeps, is made with the k-th request
- * for memory refused on the last rank, k = 0, 1, ..., until there are no more: those of the library, and
- * those of the tape. Every rank has a status, and then the communicator is as good as new. */
+/* test_mpi_memory.c - memory that one rank has not. Each call, with its sweeps, is made with
+ * the k-th request for memory refused on the last rank, k = 0, 1, ..., until there are no more:
+ * those of the library, and those of the tape. Every rank has a status, and then the
+ * communicator is as good as new. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -201,7 +202,8 @@ static void memory_that_one_rank_has_not_is_told_to_all(void **state) {
     MPI_Comm_free(&ring);
 }
 
-/* Without WG_MPI_CHECKED as well: what a tape needs for second derivatives it has before anybody begins. */
+/* Without WG_MPI_CHECKED as well: what a tape needs for second derivatives it has before
+ * anybody begins. */
 static void memory_of_a_tape_is_there_before_anybody_begins(void **state) {
     (void)state;
     static const double w[LANES] = {1, 2, 3};

@@ -91,8 +91,9 @@ static void views_plain(const double *x, double *y) {
 
 /* ---- exchanges among messages ----------------------------------------------------------- */
 
-/* On a line: receives from anybody, under any tag, are begun before an exchange, and sends after it;
- * then numbers are on their way, under the tags of an exchange, while there is one. */
+/* On a line: receives from anybody, under any tag, are begun before an exchange, and sends
+ * after it; then numbers are on their way, under the tags of an exchange, while there is
+ * one. */
 static size_t among_messages(wg_tape *t, const wg_real *x, wg_real *y) {
     const int below = rank > 0 ? rank - 1 : MPI_PROC_NULL;
     const int above = rank + 1 < size ? rank + 1 : MPI_PROC_NULL;

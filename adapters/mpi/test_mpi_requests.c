@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* test_mpi_requests.c - requests that end in whatever order, persistent ones, synchronous sends,
- * probes, and extremes with where they are, on 1 to 4 ranks. */
+/* test_mpi_requests.c - requests that end in whatever order, persistent ones, synchronous
+ * sends, probes, and extremes with where they are, on 1 to 4 ranks. */
 #define _POSIX_C_SOURCE 200809L
 #include <setjmp.h>
 #include <stdarg.h>
@@ -55,7 +55,8 @@ static void a_synchronous_send_waits_for_its_receive(void **state) {
     wg_tape_free(t);
 }
 
-/* More than MPI keeps of what nobody receives yet: the send is waited for before the receive. */
+/* More than MPI keeps of what nobody receives yet: the send is waited for before the
+ * receive. */
 static void large_tangents_do_not_wait_for_each_other(void **state) {
     (void)state;
     enum { LARGE = 40000 };
@@ -235,7 +236,8 @@ static void located_plain(const double *x, double *y) {
 static void equal_extremes_are_those_of_the_least_index(void **state) {
     (void)state;
     wg_tape *const t = wg_tape_new(NULL);
-    /* equal on all ranks; the least index on the last; two with the same index; NaN on the last */
+    /* equal on all ranks; the least index on the last; two with the same index; NaN on the
+     * last */
     wg_real x[3] = {wg_input(t, 2), wg_input(t, 2), wg_input(t, rank == size - 1 ? NAN : 1)};
     const int index[3] = {size - rank, 5, rank};
     wg_real y[3];

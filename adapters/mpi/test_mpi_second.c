@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* test_mpi_second.c - a Hessian times a vector, over ranks: against the same computation on one tape that
- * has the inputs of all. */
+/* test_mpi_second.c - a Hessian times a vector, over ranks: against the same computation on one
+ * tape that has the inputs of all. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -226,8 +226,8 @@ static void a_hessian_through_products_is_that_of_one_tape(void **state) {
     wg_tape_free(t);
 }
 
-/* A factor that is a constant takes part, and an infinite one has no effect where it is multiplied by
- * what does not change. */
+/* A factor that is a constant takes part, and an infinite one has no effect where it is
+ * multiplied by what does not change. */
 static void a_factor_may_be_a_constant(void **state) {
     (void)state;
     if (size == 1) return;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* test_mpi_sweeps.c - what is special: points where reductions are not smooth, sweeps that begin where
- * no root is, drivers, what is refused. */
+/* test_mpi_sweeps.c - what is special: points where reductions are not smooth, sweeps that
+ * begin where no root is, drivers, what is refused. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -121,7 +121,8 @@ static void a_thousand_exchanges_are_swept_back(void **state) {
     wg_tape_free(t);
 }
 
-/* f = the sum over all ranks of the product over a half, and of the squares of what came around in it. */
+/* f = the sum over all ranks of the product over a half, and of the squares of what came
+ * around in it. */
 static void a_tape_communicates_in_parts_of_a_communicator_too(void **state) {
     (void)state;
     MPI_Comm half, twice;

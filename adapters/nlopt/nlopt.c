@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* nlopt.c - NLopt's callbacks over a problem. The optimiser that a failure stops is attached to it. */
+/* nlopt.c - NLopt's callbacks over a problem. The optimiser that a failure stops is attached
+ * to it. */
 #include "wengert/nlopt.h"
 #include <math.h>
 
@@ -10,14 +11,16 @@ static void fill(double *to, size_t n, double value) {
 /* The optimiser is its owner's to destroy. */
 static void not_ours(void *optimiser) { (void)optimiser; }
 
-/* After a failure: derivatives that nobody takes for some, and a stop, unless another point may be better. */
+/* After a failure: derivatives that nobody takes for some, and a stop, unless another point
+ * may be better. */
 static void failed(wg_problem *p, wg_status s, double *derivatives, size_t count) {
     const nlopt_opt o = wg_problem_attached(p, not_ours);
     fill(derivatives, count, NAN);
     if (s != WG_ENONFINITE && o != NULL) nlopt_force_stop(o);
 }
 
-/* Are these the sizes of the problem? The setters have seen to it; others may have put the callbacks in place. */
+/* Are these the sizes of the problem? The setters have seen to it; others may have put the
+ * callbacks in place. */
 static wg_status sizes(wg_problem *p, size_t m, size_t n) {
     return p == NULL ? WG_ENULL
            : wg_problem_inputs(p) == n && wg_problem_outputs(p) == m

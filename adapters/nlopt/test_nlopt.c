@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* test_nlopt.c - NLopt with derivatives of problems: published solutions, callbacks, failures. */
+/* test_nlopt.c - NLopt with derivatives of problems: published solutions, callbacks,
+ * failures. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -8,7 +9,8 @@
 #include "programmes.h"
 #include "wengert/nlopt.h"
 
-/* The equal ones of a programme's constraints, or the others, as NLopt wants them: at most 0. */
+/* The equal ones of a programme's constraints, or the others, as NLopt wants them: at most
+ * 0. */
 typedef struct chosen {
     const programme *p;
     side side;
@@ -63,8 +65,9 @@ static double solve(nlopt_algorithm method, const programme *p, unsigned flags,
     return value;
 }
 
-/* Without 100 and 99, where SLSQP calls a success what is none: in 100 690.62, with derivatives by hand as
- * well, in 99 less than the least value, constraints of the size 1e5 being violated. */
+/* Without 100 and 99, where SLSQP calls a success what is none: in 100 690.62, with derivatives
+ * by hand as well, in 99 less than the least value, constraints of the size 1e5 being
+ * violated. */
 static void programmes_end_at_their_published_values(void **state) {
     (void)state;
     for (size_t k = 0; k < PROGRAMMES; k++)
@@ -77,7 +80,8 @@ static void programmes_end_at_their_published_values(void **state) {
         }
 }
 
-/* Moving asymptotes leave constraints violated by some 1e-5, and values as much below the least. */
+/* Moving asymptotes leave constraints violated by some 1e-5, and values as much below the
+ * least. */
 #define MOVING 1e-4
 static void inequalities_are_taken_by_moving_asymptotes(void **state) {
     const programme *const p = &programmes[3];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* PETSc: Bratu's equation, u_xx + u_yy + exp(u) = 0 on the unit square, by central differences on a DMDA. With
- * the boundary values of u = log 8 - 2 log(1 + x^2 + y^2) that is the solution (Liouville), up to the square
- * of the width of the grid. Runs on any number of processes. */
+/* PETSc: Bratu's equation, u_xx + u_yy + exp(u) = 0 on the unit square, by central differences
+ * on a DMDA. With the boundary values of u = log 8 - 2 log(1 + x^2 + y^2) that is the solution
+ * (Liouville), up to the square of the width of the grid. Runs on any number of processes. */
 #include <math.h>
 #include <wengert.h>
 #include <wengert/petsc.h>

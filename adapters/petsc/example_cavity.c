@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* PETSc: air in a square cavity between a cold wall on the left and a warm one on the right: velocities, vorticity and
- * temperature at each point of a DMDA, the equations of PETSc's tutorial ex19, with central differences:
+/* PETSc: air in a square cavity between a cold wall on the left and a warm one on the right:
+ * velocities, vorticity and temperature at each point of a DMDA, the equations of PETSc's
+ * tutorial ex19, with central differences:
  *
  *     -lap u - w_y = 0    -lap v + w_x = 0    -lap w + u w_x + v w_y - Gr T_x = 0    -lap T + Pr (u T_x + v T_y) = 0
  *
- * At the walls u = v = 0, w is that of the velocities, T is given or, below and above, has no slope. Published (de
- * Vahl Davis 1983, Int. J. Numer. Methods Fluids 3) for Ra = Gr Pr = 1000 and Pr = 0.71: heat flows 1.118 times as fast as in
- * air at rest. Runs on any number of processes; -snes_fd_color has PETSc take differences for the Jacobian instead. */
+ * At the walls u = v = 0, w is that of the velocities, T is given or, below and above, has no
+ * slope. Published (de Vahl Davis 1983, Int. J. Numer. Methods Fluids 3) for Ra = Gr Pr = 1000
+ * and Pr = 0.71: heat flows 1.118 times as fast as in air at rest. Runs on any number of
+ * processes; -snes_fd_color has PETSc take differences for the Jacobian instead. */
 #include <math.h>
 #include <wengert.h>
 #include <wengert/petsc.h>
@@ -23,7 +25,8 @@ static wg_real at_wall(wg_tape *t, wg_real far, wg_real there, wg_real inside) {
     return wg_let(t, wg_select_lt(far, 0.5, there, inside));
 }
 
-/* in: south, west, middle, east, north, of NUMBERS each, and the place. All times the square of H. */
+/* in: south, west, middle, east, north, of NUMBERS each, and the place. All times the square
+ * of H. */
 static wg_status cavity(wg_tape *t, size_t n, const wg_real *in, size_t m, wg_real *f,
                         void *data) {
     const wg_real *const s = in, *const w = s + NUMBERS, *const c = w + NUMBERS,

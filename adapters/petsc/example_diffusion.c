@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* PETSc's TSAdjoint on a DMDA: the heat equation on a periodic square, by central differences and Crank and Nicolson's rule. A
- * wave that begins as w shrinks by the same factor g in each step, so that of the sum of squares after STEPS of them the
- * gradient by the first temperatures is known, of these very steps: 2 g^(2 STEPS) w. Runs on any number of processes. */
+/* PETSc's TSAdjoint on a DMDA: the heat equation on a periodic square, by central differences
+ * and Crank and Nicolson's rule. A wave that begins as w shrinks by the same factor g in each
+ * step, so that of the sum of squares after STEPS of them the gradient by the first
+ * temperatures is known, of these very steps: 2 g^(2 STEPS) w. Runs on any number of
+ * processes. */
 #include <math.h>
 #include <wengert.h>
 #include <wengert/petsc.h>
@@ -9,7 +11,8 @@
 enum { SIZE = 48, STEPS = 20, WAVES = 2 };
 static const double PI = 3.141592653589793, STEP = 0.4;
 
-/* in: south, west, middle, east, north, and the place; the unit of length is the width of the grid */
+/* in: south, west, middle, east, north, and the place; the unit of length is the width of
+ * the grid */
 static wg_status heat(wg_tape *t, size_t n, const wg_real *u, size_t m, wg_real *f,
                       void *data) {
     (void)n, (void)m, (void)data;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* PETSc's TAO: the surface of least area over a square with a given edge, by triangles. Its edge is that of Scherk's
- * surface, z = log(cos y / cos x), which is the solution, up to the square of the width of the grid. Newton's
- * method with a line search; the Hessian is sparse, its pattern found from a recording. */
+/* PETSc's TAO: the surface of least area over a square with a given edge, by triangles. Its
+ * edge is that of Scherk's surface, z = log(cos y / cos x), which is the solution, up to the
+ * square of the width of the grid. Newton's method with a line search; the Hessian is
+ * sparse, its pattern found from a recording. */
 #include <math.h>
 #include <stdlib.h>
 #include <wengert.h>
@@ -18,7 +19,8 @@ static wg_real height(const wg_real *z, int i, int j) {
     const int inside = i > 0 && i < CELLS && j > 0 && j < CELLS;
     return inside ? z[(j - 1) * INNER + i - 1] : wg_constant(scherk(i, j));
 }
-/* Twice the area of a triangle with a right angle, whose sides rise from a to b, and from a to c. */
+/* Twice the area of a triangle with a right angle, whose sides rise from a to b, and from a
+ * to c. */
 static wg_real twice_area(wg_tape *t, wg_real a, wg_real b, wg_real c) {
     const wg_real p = wg_let(t, wg_square(wg_sub(b, a))),
                   q = wg_let(t, wg_square(wg_sub(c, a)));

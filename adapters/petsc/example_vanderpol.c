@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* PETSc's TS and TSAdjoint: van der Pol's equation y'' = mu ((1 - y^2) y' - y) with mu = 1e5, which is stiff, to
- * the time 0.5 by Crank and Nicolson's rule with 500 steps. The derivatives of y and y' at the end by those at the
- * start and by mu, the start depending on mu, too. Published: the output of PETSc's tutorial ex20adj, its first
- * test, whose derivatives are written by hand. */
+/* PETSc's TS and TSAdjoint: van der Pol's equation y'' = mu ((1 - y^2) y' - y) with mu = 1e5,
+ * which is stiff, to the time 0.5 by Crank and Nicolson's rule with 500 steps. The derivatives
+ * of y and y' at the end by those at the start and by mu, the start depending on mu, too.
+ * Published: the output of PETSc's tutorial ex20adj, its first test, whose derivatives are
+ * written by hand. */
 #include <math.h>
 #include <stdlib.h>
 #include <wengert.h>

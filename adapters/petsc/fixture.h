@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* fixture.h - PETSc for a group of tests: it begins once, its errors come back and are not printed. */
+/* fixture.h - PETSc for a group of tests: it begins once, its errors come back and are not
+ * printed. */
 #ifndef WENGERT_PETSC_FIXTURE_H
 #define WENGERT_PETSC_FIXTURE_H
 

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* grid.c - residuals on a DMDA by the points of its grid.
  *
- * The numbers that a process sees are copied into a box with room for stencils all around, zeros beyond
- * boundaries: then the numbers at one point of the stencil, for all points of a line of the grid, stand
- * next to each other, and the function takes the line as so many points. */
+ * The numbers that a process sees are copied into a box with room for stencils all around,
+ * zeros beyond boundaries: then the numbers at one point of the stencil, for all points of a
+ * line of the grid, stand next to each other, and the function takes the line as so many
+ * points. */
 #include "grid.h"
 #include <float.h>
 #include <math.h>
@@ -31,7 +32,7 @@ const char *wg_petsc_grid_message(const wg_petsc_grid *g) {
 size_t wg_petsc_grid_points(const wg_petsc_grid *g) { return g == NULL ? 0 : g->points; }
 size_t wg_petsc_grid_middle(const wg_petsc_grid *g) { return g == NULL ? 0 : g->middle; }
 
-/* ---- the stencil and its functions --------------------------------------------------------- */
+/* ---- the stencil and its functions ------------------------------------------------------- */
 
 /* Lists the points of the stencil, or counts them. */
 static size_t list_stencil(wg_petsc_grid *g, DMDAStencilType kind) {
@@ -78,7 +79,8 @@ static wg_status record(wg_petsc_grid *g, wg_tape *t, wg_callback *f, void *data
     return s;
 }
 
-/* Which entries can be other than 0; those of the diagonal are kept in any case. Counted, where there is no list. */
+/* Which entries can be other than 0; those of the diagonal are kept in any case. Counted,
+ * where there is no list. */
 static void list_entries(wg_petsc_grid *g) {
     const size_t d = (size_t)g->d;
     size_t n = 0;
@@ -183,7 +185,7 @@ void wg_petsc_grid_free(wg_petsc_grid *g) {
     free(g);
 }
 
-/* ---- lines of the grid --------------------------------------------------------------------- */
+/* ---- lines of the grid ------------------------------------------------------------------- */
 
 /* The place in the box of point i, j, k of the process's part, stencils counted. */
 static double *in_box(const wg_petsc_grid *g, PetscInt i, PetscInt j, PetscInt k) {
@@ -253,7 +255,8 @@ int wgi_petsc_is_finite(size_t n, const double *v) {
     return !odd;
 }
 
-/* All residuals. Result: 0, and whether they are finite; after a failure of ours PETSC_ERR_LIB. */
+/* All residuals. Result: 0, and whether they are finite; after a failure of ours
+ * PETSC_ERR_LIB. */
 static PetscErrorCode evaluate(wg_petsc_grid *g, Vec u, Vec f, int *finite) {
     PetscScalar *to;
     wg_status s = WG_OK;

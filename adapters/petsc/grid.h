@@ -11,7 +11,8 @@ typedef struct wgi_offset {
     PetscInt at[WGI_DIMENSIONS];
 } wgi_offset;
 
-/* Where entries of all points go in the arrays of a matrix, as long as it is that one with that pattern. */
+/* Where entries of all points go in the arrays of a matrix, as long as it is that one with
+ * that pattern. */
 typedef struct wgi_places {
     PetscObjectId matrix; /* 0: of none */
     PetscObjectState pattern;
@@ -49,7 +50,8 @@ wg_status wgi_petsc_grid_refuse(wg_petsc_grid *g, wg_status s, const char *forma
 
 /* The box of u. */
 PetscErrorCode wgi_petsc_grid_see(wg_petsc_grid *g, Vec u);
-/* The inputs of the line j, k of the process's part, and a function at its points, into g->y. */
+/* The inputs of the line j, k of the process's part, and a function at its points, into
+ * g->y. */
 void wgi_petsc_grid_give_line(wg_petsc_grid *g, PetscInt j, PetscInt k);
 wg_status wgi_petsc_grid_line(wg_petsc_grid *g, const wg_function *f, void *work);
 int wgi_petsc_is_finite(size_t n, const double *v);

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* grid_matrix.c - Jacobians on a DMDA.
  *
- * The function gives, at each point of a line, a block: the gradient of each residual by the numbers at each point of
- * the stencil. Where they go in the arrays of a matrix of PETSc's usual kind is found once; into others they go by
- * MatSetValuesStencil. Rows are of the process that has the point: nothing is sent. */
+ * The function gives, at each point of a line, a block: the gradient of each residual by the
+ * numbers at each point of the stencil. Where they go in the arrays of a matrix of PETSc's
+ * usual kind is found once; into others they go by MatSetValuesStencil. Rows are of the
+ * process that has the point: nothing is sent. */
 #include "grid.h"
 #include <limits.h>
 
@@ -21,9 +22,10 @@ static int is_there(const wg_petsc_grid *g, const PetscInt *middle, const wgi_of
     return 1;
 }
 
-/* ---- by places ----------------------------------------------------------------------------- */
+/* ---- by places --------------------------------------------------------------------------- */
 
-/* A matrix of one process, or the two that one of several consists of: own columns, and others. */
+/* A matrix of one process, or the two that one of several consists of: own columns, and
+ * others. */
 typedef struct halves {
     Mat of[2];
     const PetscInt *start[2], *col[2], *others; /* others: which columns these are */
@@ -134,7 +136,7 @@ static void put_line(const wg_petsc_grid *g, const PetscInt *slot, double *const
         }
 }
 
-/* ---- by stencils --------------------------------------------------------------------------- */
+/* ---- by stencils ------------------------------------------------------------------------- */
 
 /* Row after row of the points of a line. */
 static PetscErrorCode set_line(const wg_petsc_grid *g, Mat to, PetscInt j, PetscInt k) {
@@ -155,7 +157,7 @@ static PetscErrorCode set_line(const wg_petsc_grid *g, Mat to, PetscInt j, Petsc
     return 0;
 }
 
-/* ---- the Jacobian -------------------------------------------------------------------------- */
+/* ---- the Jacobian ------------------------------------------------------------------------ */
 
 /* All lines. Result: 0, or after a failure of ours PETSC_ERR_LIB. */
 static PetscErrorCode differentiate_lines(wg_petsc_grid *g, Mat b, double *const array[2],

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* room.c - what is kept with a problem between PETSc's calls: which of its inputs are unknowns, and which are
- * parameters, points, and sparse matrices with the patterns of the problem. */
+/* room.c - what is kept with a problem between PETSc's calls: which of its inputs are unknowns,
+ * and which are parameters, points, and sparse matrices with the patterns of the problem. */
 #include "internal.h"
 #include <stdint.h>
 #include <stdlib.h>
@@ -8,7 +8,7 @@
 
 _Static_assert(sizeof(PetscScalar) == sizeof(double), "a PETSc of real doubles");
 
-/* ---- the room ------------------------------------------------------------------------------ */
+/* ---- the room ---------------------------------------------------------------------------- */
 
 static void clear(wgi_matrix *m) {
     free(m->start), free(m->col), free(m->slot), free(m->raw);
@@ -74,7 +74,7 @@ wg_status wg_petsc_parameters(wg_problem *p, const double *values) {
     return WG_OK;
 }
 
-/* ---- points -------------------------------------------------------------------------------- */
+/* ---- points ------------------------------------------------------------------------------ */
 
 /* Is v a vector of n entries on one process? */
 static int fits(wg_problem *p, Vec v, size_t n) {
@@ -126,14 +126,15 @@ PetscErrorCode wgi_petsc_code(wg_status s) {
     return s == WG_OK || s == WG_ENONFINITE ? 0 : PETSC_ERR_LIB;
 }
 
-/* ---- sparse matrices ----------------------------------------------------------------------- */
+/* ---- sparse matrices --------------------------------------------------------------------- */
 
 /* An entry of the matrix, and where slots of its row are listed. */
 typedef struct place {
     size_t row, col;
 } place;
 
-/* Where entry k of the pattern goes, `side` being 1 for the other side of a symmetric matrix. */
+/* Where entry k of the pattern goes, `side` being 1 for the other side of a symmetric
+ * matrix. */
 static int placed(const wgi_room *r, const wgi_matrix *m, size_t k, int side, place *at) {
     const size_t i = m->pattern->row[k], j = m->pattern->col[k];
     if (m == &r->hessian) {
@@ -144,8 +145,8 @@ static int placed(const wgi_room *r, const wgi_matrix *m, size_t k, int side, pl
     return i < m->rows;
 }
 
-/* Slots for all entries, those of one place sharing one, and for the diagonal of a square matrix, which PETSc's
- * solvers shift and factorise. */
+/* Slots for all entries, those of one place sharing one, and for the diagonal of a square
+ * matrix, which PETSc's solvers shift and factorise. */
 static int list_slots(wgi_room *r, wgi_matrix *m) {
     const size_t count = m->pattern->entries, n = m->rows, sides = m == &r->hessian ? 2 : 1,
                  diagonal = n == r->states ? n : 0, all = sides * count + diagonal;

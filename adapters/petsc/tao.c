@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* tao.c - TAO's callbacks over a problem: objective, gradient, Hessian; residuals and constraints with their
- * Jacobians. At a NaN the objective is infinite, which TAO's line searches step back from. */
+/* tao.c - TAO's callbacks over a problem: objective, gradient, Hessian; residuals and
+ * constraints with their Jacobians. At a NaN the objective is infinite, which TAO's line
+ * searches step back from. */
 #include "internal.h"
 #include <math.h>
 

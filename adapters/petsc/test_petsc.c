@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* test_petsc.c - SNES' callbacks of problems and grids: residuals and Jacobians against those by hand on grids
- * of one to three dimensions, solutions, failures. */
+/* test_petsc.c - SNES' callbacks of problems and grids: residuals and Jacobians against those
+ * by hand on grids of one to three dimensions, solutions, failures. */
 #include "fixture.h"
 #include <math.h>
 #include <string.h>
@@ -152,8 +152,8 @@ static const grid_case cases[] = {
      9},
 };
 
-/* f_c = the sum of (k + 1) u_kc^2 over the stencil, + (1 + i + 2 j + 3 k) times the next number of the point
- * itself. */
+/* f_c = the sum of (k + 1) u_kc^2 over the stencil, + (1 + i + 2 j + 3 k) times the next number
+ * of the point itself. */
 static wg_status weighted(wg_tape *t, size_t n, const wg_real *u, size_t m, wg_real *f,
                           void *data) {
     const grid_case *const c = data;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* test_petsc_second.c - TS' second-order adjoints: products of a Hessian by the start and by the parameters
- * against those of wg_ode_solve, and of both kinds of directions with each other. */
+/* test_petsc_second.c - TS' second-order adjoints: products of a Hessian by the start and by
+ * the parameters against those of wg_ode_solve, and of both kinds of directions with each
+ * other. */
 #include "fixture.h"
 #include <math.h>
 #include <wengert.h>
@@ -111,7 +112,8 @@ static void products_are_those_by_hand(void **state) {
 
 /* ---- a solution ---- */
 
-/* The first state at the time 2, as a function of the start and the parameters, by the same steps. */
+/* The first state at the time 2, as a function of the start and the parameters, by the same
+ * steps. */
 static wg_status last(wg_tape *t, size_t n, const wg_real *x, size_t m, wg_real *y,
                       void *data) {
     const double times[] = {0, 2};

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* test_petsc_tao.c - TAO's callbacks: gradients and Hessians by its minimisers, bounds, constraints, least squares,
- * parameters, NaNs, failures. */
+/* test_petsc_tao.c - TAO's callbacks: gradients and Hessians by its minimisers, bounds,
+ * constraints, least squares, parameters, NaNs, failures. */
 #include "fixture.h"
 #include <math.h>
 #include <string.h>
@@ -124,7 +124,8 @@ static void hessians_are_sparse_and_both_triangles_are_set(void **state) {
 
 /* ---- residuals and constraints ---- */
 
-/* A decay through points, exact: p0 exp(-p1 i). in: two unknowns, and a shift of the time as parameter. */
+/* A decay through points, exact: p0 exp(-p1 i). in: two unknowns, and a shift of the time as
+ * parameter. */
 static wg_status decay(wg_tape *t, size_t n, const wg_real *x, size_t m, wg_real *y,
                        void *data) {
     (void)n, (void)data;

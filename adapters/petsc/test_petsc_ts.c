@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* test_petsc_ts.c - TS' callbacks: values and derivatives against those by hand, TSAdjoint against the discrete
- * adjoint of wg_ode_solve, rates against residuals, adjoints against forward sensitivities, NaNs, failures. */
+/* test_petsc_ts.c - TS' callbacks: values and derivatives against those by hand, TSAdjoint
+ * against the discrete adjoint of wg_ode_solve, rates against residuals, adjoints against
+ * forward sensitivities, NaNs, failures. */
 #include "fixture.h"
 #include <math.h>
 #include <string.h>
@@ -294,7 +295,8 @@ static void rates_and_residuals_have_the_same_adjoints_and_forward_sensitivities
 
 /* ---- NaNs and failures ---- */
 
-/* u' = -30 (2 + log u): Newton's method for a long step from 1 goes where there is no logarithm. */
+/* u' = -30 (2 + log u): Newton's method for a long step from 1 goes where there is no
+ * logarithm. */
 static wg_status logarithm(wg_tape *t, size_t n, const wg_real *x, size_t m, wg_real *f,
                            void *data) {
     (void)n, (void)m, (void)data;
@@ -415,7 +417,8 @@ static wg_status heat(wg_tape *t, size_t n, const wg_real *u, size_t m, wg_real 
     return WG_OK;
 }
 
-/* The rates are linear and symmetric: the adjoint of one number is the solution that begins with it. */
+/* The rates are linear and symmetric: the adjoint of one number is the solution that begins
+ * with it. */
 static void adjoints_on_grids_are_solutions_where_rates_are_symmetric(void **state) {
     enum { POINTS = 12 };
     const PetscScalar *at;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* ts.c - TS' callbacks over a problem: rates, residuals, integrands, and what TSAdjoint asks of them. NaNs are
- * handed on: implicit methods then take a shorter step, others end. */
+/* ts.c - TS' callbacks over a problem: rates, residuals, integrands, and what TSAdjoint asks of
+ * them. NaNs are handed on: implicit methods then take a shorter step, others end. */
 #include "internal.h"
 #include <math.h>
 
-/* ---- rates and residuals ------------------------------------------------------------------- */
+/* ---- rates and residuals ----------------------------------------------------------------- */
 
 /* So many outputs from `first` on, into f. */
 static PetscErrorCode outputs(wg_problem *p, wgi_room *r, size_t first, size_t n, Vec f) {
@@ -68,7 +68,7 @@ PetscErrorCode wg_petsc_ts_residual_by_parameters(TS ts, PetscReal t, Vec u, Vec
     return by_parameters(problem, wgi_petsc_point(problem, WGI_RESIDUAL, t, u, ut), a);
 }
 
-/* ---- integrands ---------------------------------------------------------------------------- */
+/* ---- integrands -------------------------------------------------------------------------- */
 
 PetscErrorCode wg_petsc_ts_integrands(TS ts, PetscReal t, Vec u, Vec q, void *problem) {
     wgi_room *const r = wgi_petsc_point(problem, WGI_RATES, t, u, NULL);
@@ -77,7 +77,8 @@ PetscErrorCode wg_petsc_ts_integrands(TS ts, PetscReal t, Vec u, Vec q, void *pr
                    q);
 }
 
-/* Column by column the gradients of the integrands by n inputs from `first` on, a sweep each. */
+/* Column by column the gradients of the integrands by n inputs from `first` on, a sweep
+ * each. */
 static PetscErrorCode gradients(wg_problem *p, wgi_room *r, size_t first, size_t n, Mat a) {
     if (r == NULL) return PETSC_ERR_LIB;
     for (size_t j = 0; j < r->outputs; j++) r->w[j] = 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* ts_second.c - what TS' second-order adjoints ask of rates f: products of the Hessian of l' f, l an adjoint of the
- * states, with a direction. The Hessian by all inputs is computed by its pattern; of it a product has the rows and
- * columns of the states or of the parameters. */
+/* ts_second.c - what TS' second-order adjoints ask of rates f: products of the Hessian of l' f,
+ * l an adjoint of the states, with a direction. The Hessian by all inputs is computed by its
+ * pattern; of it a product has the rows and columns of the states or of the parameters. */
 #include "internal.h"
 #include <stdlib.h>
 #include <string.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* compress.c - sparse derivatives of functions: seeds that are sums of lines without a common entry,
- * and the entries read off the products.
+/* compress.c - sparse derivatives of functions: seeds that are sums of lines without a common
+ * entry, and the entries read off the products.
  *
- * Colouring: in the order of the lines, the lowest colour that none of the lines has with which one
- * shares an entry across. Source: Curtis, Powell, Reid 1974. */
+ * Colouring: in the order of the lines, the lowest colour that none of the lines has with which
+ * one shares an entry across. Source: Curtis, Powell, Reid 1974. */
 #include "internal.h"
 #include <stdlib.h>
 #include <string.h>
@@ -20,8 +20,8 @@ static void free_lists(lists *l) {
     free(l->across);
 }
 
-/* The entries of each line; also those of the transposed pattern, but for the diagonal, where it is
- * the triangle of a symmetric matrix. */
+/* The entries of each line; also those of the transposed pattern, but for the diagonal, where
+ * it is the triangle of a symmetric matrix. */
 static int make_lists(size_t count, const wg_pattern *at, const uint32_t *line,
                       const uint32_t *across, int symmetric, lists *out) {
     const size_t most = at->entries * (symmetric ? 2 : 1);

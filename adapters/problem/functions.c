@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* functions.c - the side of a problem that evaluates functions: what is made of the function when
- * it is first asked for, and where inputs and results of an evaluation stand.
+/* functions.c - the side of a problem that evaluates functions: what is made of the function
+ * when it is first asked for, and where inputs and results of an evaluation stand.
  *
- * Derivatives have the inputs of the function and behind them weights of its outputs, directions of
- * its inputs (derive.h); so they are known by their place. */
+ * Derivatives have the inputs of the function and behind them weights of its outputs,
+ * directions of its inputs (derive.h); so they are known by their place. */
 #include "internal.h"
 #include <stdint.h>
 #include <stdlib.h>
@@ -46,7 +46,7 @@ void wgi_problem_measure(wg_problem *p) {
         p->output[k + 1] = p->output[k] + entries(wg_function_output(f, k));
 }
 
-/* ---- what is made of it ------------------------------------------------------------------- */
+/* ---- what is made of it ------------------------------------------------------------------ */
 
 /* Replaces *f by the same function with other flags for inputs first .. last - 1. */
 static wg_status flagged(wg_tape *t, wg_function **f, size_t first, size_t last,
@@ -84,7 +84,8 @@ static wg_status jacobian(wg_tape *t, const wg_function *f, size_t group, wg_fun
     return s;
 }
 
-/* Products in lanes: the first `shared` inputs are the same in all of them, the others are not. */
+/* Products in lanes: the first `shared` inputs are the same in all of them, the others are
+ * not. */
 static wg_status lanes(wg_tape *t, wg_status s, size_t shared, wg_function **out) {
     if (s == WG_OK) s = flagged(t, out, 0, shared, WG_SHARED);
     if (s == WG_OK) s = flagged(t, out, shared, wg_function_inputs(*out), 0);
@@ -136,8 +137,8 @@ void wgi_problem_forget(wg_problem *p) {
     for (size_t k = 0; k < WGI_KINDS; k++) forget(&p->derived[k]);
 }
 
-/* Replaces *f by the same function, compiled: for one point, unless it is evaluated in lanes or so large that
- * a compiler takes more than a second for it. */
+/* Replaces *f by the same function, compiled: for one point, unless it is evaluated in lanes or
+ * so large that a compiler takes more than a second for it. */
 static wg_status compiled(wg_tape *t, wgi_kind kind, wg_function **f) {
     wg_function_stats of;
     wg_function *native = NULL;
@@ -173,9 +174,10 @@ wg_status wgi_problem_derive(wg_problem *p, wgi_kind kind) {
     return WG_OK;
 }
 
-/* ---- an evaluation ------------------------------------------------------------------------ */
+/* ---- an evaluation ----------------------------------------------------------------------- */
 
-/* Parts of an array over all inputs, or all outputs; NULL: all 0, or not wanted. `each` numbers for an entry. */
+/* Parts of an array over all inputs, or all outputs; NULL: all 0, or not wanted. `each`
+ * numbers for an entry. */
 static void give(wgi_places *at, size_t count, const size_t *first, const double *data,
                  size_t each) {
     for (size_t k = 0; k < count; k++)

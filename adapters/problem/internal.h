@@ -8,8 +8,8 @@
 #include <wengert/derive.h>
 #include <wengert/emit.h>
 
-/* Inputs and outputs of a function that is part of a problem: as many as wg_call takes, and twice
- * that in its derivatives. */
+/* Inputs and outputs of a function that is part of a problem: as many as wg_call takes, and
+ * twice that in its derivatives. */
 enum { WGI_MOST = 16, WGI_MOST_ARGUMENTS = 3 * WGI_MOST };
 
 /* What is made of a function, when it is first asked for. WGI_LANES: inputs shared by all
@@ -28,16 +28,16 @@ typedef enum wgi_kind {
     WGI_KINDS = WGI_JACOBIAN + WGI_MOST
 } wgi_kind;
 
-/* What is asked of a function, in arrays over all entries of its inputs, or outputs. lanes: 0 for one
- * point, or so many directions, whose entries stand side by side. */
+/* What is asked of a function, in arrays over all entries of its inputs, or outputs. lanes: 0
+ * for one point, or so many directions, whose entries stand side by side. */
 typedef struct wgi_question {
     wgi_kind kind;
     const double *x, *w, *v; /* inputs of the computation; weights of outputs; directions */
     double *y, *to;          /* value, where the kind has it; the rest */
     size_t lanes;
 } wgi_question;
-/* Where inputs and results of an evaluation stand, in the order of the function's: in lanes the entries stand
- * side by side, so many apart. */
+/* Where inputs and results of an evaluation stand, in the order of the function's: in lanes the
+ * entries stand side by side, so many apart. */
 typedef struct wgi_places {
     const double *x[WGI_MOST_ARGUMENTS];
     double *y[WGI_MOST_ARGUMENTS];
@@ -75,7 +75,8 @@ struct wg_problem {
     void *data;
     const wg_function *function; /* given, or `own`; NULL: drivers on the tape */
     wg_function *own;
-    /* Of the function: the first entry of each input and output, and behind the last the end of all. */
+    /* Of the function: the first entry of each input and output, and behind the last the end
+     * of all. */
     size_t inputs, outputs, input[WGI_MOST + 1], output[WGI_MOST + 1];
     wg_callable *called; /* of a given function, whose pattern is found by a call */
     unsigned flags;

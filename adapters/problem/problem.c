@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* problem.c - the life of a problem, its failures, and its dense derivatives: by functions where it has
- * one, by drivers on its tape where it has none, or where a comparison comes out differently. */
+/* problem.c - the life of a problem, its failures, and its dense derivatives: by functions
+ * where it has one, by drivers on its tape where it has none, or where a comparison comes
+ * out differently. */
 #include "internal.h"
 #include <float.h>
 #include <math.h>
@@ -9,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- failures ----------------------------------------------------------------------------- */
+/* ---- failures ---------------------------------------------------------------------------- */
 
 wg_status wgi_problem_refuse(wg_problem *p, wg_status s, const char *format, ...) {
     va_list list;
@@ -43,7 +44,7 @@ double *wgi_problem_scratch(wg_problem *p, size_t numbers) {
     return p->scratch;
 }
 
-/* ---- life --------------------------------------------------------------------------------- */
+/* ---- life -------------------------------------------------------------------------------- */
 
 /* Inputs and outputs of a given function as groups; they must fit n and m. */
 static wg_status take_function(wg_problem *p, const wg_function *f) {
@@ -184,7 +185,7 @@ wg_status wg_problem_keep(wg_problem *p, wg_status s, const char *message) {
 }
 size_t wg_problem_outputs(const wg_problem *p) { return p == NULL ? 0 : p->m; }
 
-/* ---- dense derivatives -------------------------------------------------------------------- */
+/* ---- dense derivatives ------------------------------------------------------------------- */
 
 wg_status wgi_problem_begin(wg_problem *p, const char *call, const double *x) {
     if (p == NULL) return WG_ENULL;
@@ -248,8 +249,8 @@ static wg_status driven_jacobian(wg_problem *p, size_t group, const double *x, w
                               NULL, layout, to, lds);
 }
 
-/* Copies m rows of n to where neighbours of a column are `down` apart, those of a row `right`; is one of them
- * not finite? */
+/* Copies m rows of n to where neighbours of a column are `down` apart, those of a row `right`;
+ * is one of them not finite? */
 static int spread(const double *rows, size_t m, size_t n, double *to, size_t down,
                   size_t right) {
     int odd = 0;
@@ -340,7 +341,7 @@ wg_status wg_problem_hvp(wg_problem *p, const double *x, const double *v, double
     return end(p, s, driven, "H v", 0, NULL, p->n, hv);
 }
 
-/* ---- second derivatives along a direction ------------------------------------------------- */
+/* ---- second derivatives along a direction ------------------------------------------------ */
 
 /* On the tape: one recording, and for each output a product with its Hessian. */
 static wg_status driven_second(wg_problem *p, wg_real *at, wg_real *y, const double *x,

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* programmes.h - nonlinear programmes with published solutions, for the tests of solvers.
  *
- * Source: Hock, Schittkowski, Test Examples for Nonlinear Programming Codes, LNEMS 187, 1981. 112 is
- * 111 in another form, and has its value (the book stopped short of it), to the seven digits that the
- * book's solution has. Objectives, and constraints but for 26 and 112, are those of test/opt_problems. */
+ * Source: Hock, Schittkowski, Test Examples for Nonlinear Programming Codes, LNEMS 187, 1981.
+ * 112 is 111 in another form, and has its value (the book stopped short of it), to the seven
+ * digits that the book's solution has. Objectives, and constraints but for 26 and 112, are
+ * those of test/opt_problems. */
 #ifndef WENGERT_ADAPTERS_PROGRAMMES_H
 #define WENGERT_ADAPTERS_PROGRAMMES_H
 

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* sparse.c - patterns of a problem, found once, and their values: by the sparse drivers, or of a
- * function by products with seeds, in lanes. */
+/* sparse.c - patterns of a problem, found once, and their values: by the sparse drivers, or of
+ * a function by products with seeds, in lanes. */
 #include "internal.h"
 #include <stdlib.h>
 #include <string.h>
 
 enum { MOST_LANES = 64 };
 
-/* ---- a given function as a callback -------------------------------------------------------- */
+/* ---- a given function as a callback ------------------------------------------------------ */
 
 /* Calls the callable of the problem, of a function or of its vjp, whose weights are numbers. */
 static wg_status call(wg_tape *t, size_t n, const wg_real *x, size_t m, wg_real *y,
@@ -48,7 +48,7 @@ static wg_status pattern_of_function(wg_problem *p, int second, const double *x,
     return s;
 }
 
-/* ---- patterns ------------------------------------------------------------------------------ */
+/* ---- patterns ---------------------------------------------------------------------------- */
 
 /* Keeps of *s the columns of a group, and the pattern with columns counted from there. */
 static wg_status keep_group(wg_problem *p, size_t group, wg_sparsity **s) {
@@ -79,7 +79,8 @@ static wg_status keep_group(wg_problem *p, size_t group, wg_sparsity **s) {
     return WG_OK;
 }
 
-/* Where the pattern is found: what was recorded elsewhere may have another than the function. */
+/* Where the pattern is found: what was recorded elsewhere may have another than the
+ * function. */
 static wg_status begin(wg_problem *p, const char *call, const double **x) {
     if (p != NULL && p->x != NULL) *x = p->x;
     const wg_status s = wgi_problem_begin(p, call, *x);
@@ -188,7 +189,7 @@ wg_status wg_problem_hessian_pattern(wg_problem *p, const double *x, const wg_pa
     return WG_OK;
 }
 
-/* ---- values -------------------------------------------------------------------------------- */
+/* ---- values ------------------------------------------------------------------------------ */
 
 /* The products of colours `first` .. `first + lanes - 1`, and the entries that they hold. */
 static wg_status some_colours(wg_problem *p, wgi_question *q, const wg_pattern *at,
@@ -211,8 +212,9 @@ static wg_status some_colours(wg_problem *p, wgi_question *q, const wg_pattern *
     return s;
 }
 
-/* A line without entries has a colour, too; its seeds stay 0. Entries of a triangle are read off the
- * columns of the whole: those above the diagonal are of other lines, which share no colour. */
+/* A line without entries has a colour, too; its seeds stay 0. Entries of a triangle are read
+ * off the columns of the whole: those above the diagonal are of other lines, which share no
+ * colour. */
 static wg_status by_colours(wg_problem *p, wgi_kind kind, const double *x, const double *w,
                             const wgi_sparse *sparse, double *values) {
     const wg_pattern *const at = wg_sparsity_pattern(sparse->sparsity);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* test_problem.c - problems: derivatives of callbacks and functions, dense and sparse, against the
- * references of data/opt_problems.txt; what is kept of failures. */
+/* test_problem.c - problems: derivatives of callbacks and functions, dense and sparse, against
+ * the references of data/opt_problems.txt; what is kept of failures. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -12,8 +12,8 @@
 #include "test/tolerance.h"
 #include "wengert/problem.h"
 
-/* The ways to state one problem: its callback, recorded at each point or once, and functions of one
- * input or two. */
+/* The ways to state one problem: its callback, recorded at each point or once, and functions of
+ * one input or two. */
 typedef enum way { ANEW, ONCE, GIVEN, GIVEN_IN_TWO, COMPILED, WAYS } way;
 
 typedef struct stated {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* test_problem_refuse.c - what a problem refuses, and what it keeps of failures; comparisons that come out
- * differently. */
+/* test_problem_refuse.c - what a problem refuses, and what it keeps of failures; comparisons
+ * that come out differently. */
 #define _GNU_SOURCE /* setenv, mkdtemp */
 #include <math.h>
 #include <setjmp.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* ranks.h - tests of adapters that run on several ranks: all succeed or fail together, and the first is
- * heard. */
+/* ranks.h - tests of adapters that run on several ranks: all succeed or fail together, and the
+ * first is heard. */
 #ifndef WENGERT_RANKS_H
 #define WENGERT_RANKS_H
 

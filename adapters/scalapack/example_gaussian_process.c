@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* A curve through noisy measurements without a formula: the Gaussian process of the largest marginal
- * likelihood, its covariance matrix dealt out to all ranks block by block.
+/* A curve through noisy measurements without a formula: the Gaussian process of the largest
+ * marginal likelihood, its covariance matrix dealt out to all ranks block by block.
  *
- * Rank 0 has the logarithms of length scale, amplitude and noise, and their gradient. Each rank fills its
- * blocks of the matrix; ScaLAPACK factors it, and once more in the sweep. At every step value and
- * gradient are those of wg_gp_logml on one tape, to rounding: the exit status is 0 only then, and when a
- * maximum is found.
+ * Rank 0 has the logarithms of length scale, amplitude and noise, and their gradient. Each rank
+ * fills its blocks of the matrix; ScaLAPACK factors it, and once more in the sweep. At every
+ * step value and gradient are those of wg_gp_logml on one tape, to rounding: the exit status is
+ * 0 only then, and when a maximum is found.
  *
  * Source: Rasmussen and Williams 2006, Gaussian Processes for Machine Learning, 5.4. */
 #include <float.h>

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* internal.h - a grid from inside, ScaLAPACK's functions, and the parts of matrices that they take. */
+/* internal.h - a grid from inside, ScaLAPACK's functions, and the parts of matrices that
+ * they take. */
 #ifndef WENGERT_SCALAPACK_INTERNAL_H
 #define WENGERT_SCALAPACK_INTERNAL_H
 
@@ -40,7 +41,7 @@ void pdpotrs_(const char *uplo, const int *n, const int *k, const double *a, con
 void pdpotri_(const char *uplo, const int *n, double *a, const int *ia, const int *ja,
               const int *da, int *info, size_t one);
 
-/* ---- the grid ----------------------------------------------------------------------------- */
+/* ---- the grid ---------------------------------------------------------------------------- */
 
 typedef enum wgi_scalapack_call {
     WGI_SCALAPACK_GEMM,
@@ -60,7 +61,8 @@ struct wg_scalapack {
 /* Bits of what ranks have: one of them is enough. */
 enum { WGI_FIRST = 1, WGI_SECOND = 2, WGI_ANY = 4, WGI_BITS = 3 };
 
-/* All ranks: is every status WG_OK, are all in this call, with this detail? *bits: those of all. */
+/* All ranks: is every status WG_OK, are all in this call, with this detail? *bits: those of
+ * all. */
 wg_status wgi_scalapack_agree(wg_scalapack *g, wg_status s, wgi_scalapack_call call,
                               uint64_t detail, unsigned *bits);
 static inline uint64_t wgi_scalapack_mix(uint64_t detail, uint64_t word) {
@@ -86,7 +88,7 @@ static inline wg_status wgi_scalapack_done(const wg_scalapack *g, wg_block *b, w
     return s;
 }
 
-/* ---- parts of matrices --------------------------------------------------------------------- */
+/* ---- parts of matrices ------------------------------------------------------------------- */
 
 /* What an operation gives that has failed. */
 wg_scalapack_mat wgi_scalapack_failed(wg_scalapack *g, size_t rows, size_t cols, size_t block);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* matrices.h - matrices on one tape and in parts on ranks, and what is computed of them in either place. */
+/* matrices.h - matrices on one tape and in parts on ranks, and what is computed of them in
+ * either place. */
 #ifndef WENGERT_SCALAPACK_MATRICES_H
 #define WENGERT_SCALAPACK_MATRICES_H
 
@@ -27,7 +28,7 @@ static inline void fill(size_t n, double *x) {
     for (size_t i = 0; i < n; i++) x[i] = number_of(&at);
 }
 
-/* ---- a matrix, whole or in parts ----------------------------------------------------------- */
+/* ---- a matrix, whole or in parts --------------------------------------------------------- */
 
 typedef struct whole {
     size_t rows, cols;
@@ -72,7 +73,7 @@ static inline wg_mat bring(wg_tape *t, place p, const whole *a, int forward) {
     return x;
 }
 
-/* ---- a computation, in one place or the other ---------------------------------------------- */
+/* ---- a computation, in one place or the other -------------------------------------------- */
 
 typedef struct operands {
     whole a, b, w; /* w: weights */

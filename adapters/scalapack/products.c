@@ -194,7 +194,7 @@ wg_scalapack_mat wg_scalapack_gemm(wg_tape *t, char ta, char tb, double alpha,
     return r;
 }
 
-/* ---- the sum of the products of all elements ----------------------------------------------- */
+/* ---- the sum of the products of all elements --------------------------------------------- */
 
 static wg_status dot_shape(wg_block *b) {
     b->out[0].rows = b->out[0].cols = 1;
@@ -291,7 +291,7 @@ wg_real wg_scalapack_dot(wg_tape *t, wg_scalapack_mat x, wg_scalapack_mat y) {
     return wg_mat_at(out, 0, 0);
 }
 
-/* ---- the sum of a number of each rank ------------------------------------------------------- */
+/* ---- the sum of a number of each rank ---------------------------------------------------- */
 
 /* The adjoint of a number that all ranks are given, on forward tapes: y = sum of x. */
 

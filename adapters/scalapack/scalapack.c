@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- agreements ---------------------------------------------------------------------------- */
+/* ---- agreements -------------------------------------------------------------------------- */
 
 static const char *name_of(long long call) {
     static const char *const names[] = {"wg_scalapack_gemm", "wg_scalapack_dot",
@@ -107,7 +107,7 @@ wg_status wgi_scalapack_sum(wg_scalapack *g, double *x, int n) {
     return mpi_error(g, MPI_Bcast(x, n, MPI_DOUBLE, 0, g->comm));
 }
 
-/* ---- life ---------------------------------------------------------------------------------- */
+/* ---- life -------------------------------------------------------------------------------- */
 
 /* Between MPI_Init and MPI_Finalize. */
 static int is_running(void) {
@@ -158,7 +158,7 @@ void wg_scalapack_free(wg_scalapack *g) {
 
 const char *wg_scalapack_message(const wg_scalapack *g) { return g != NULL ? g->message : ""; }
 
-/* ---- parts --------------------------------------------------------------------------------- */
+/* ---- parts ------------------------------------------------------------------------------- */
 
 /* Of n lines in blocks, those of number `mine` among so many. */
 static size_t part(size_t n, size_t block, int mine, int of) {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* solve.c - a distributed symmetric positive definite system, and the logarithm of its determinant.
+/* solve.c - a distributed symmetric positive definite system, and the logarithm of its
+ * determinant.
  *
  * A = L L' of the lower triangle, kept. A X = B. With W = A^-1 X_:
  *     B_ += W,  A_ += w A^-1 - (W X' + X W') / 2
@@ -69,8 +70,8 @@ static void transpose(const params *p, const wg_block_arg *a, const double *from
     if (n != 0) pdtran_(&n, &n, &alpha, from, &one, &one, d.d, &beta, to, &one, &one, d.d);
 }
 
-/* The factor, in saved; *sum: this rank's part of the log-determinant. Gives the order of the first minor that
- * is not positive, or 0. */
+/* The factor, in saved; *sum: this rank's part of the log-determinant. Gives the order of the
+ * first minor that is not positive, or 0. */
 static int factor(const params *p, wg_block *b, double *sum) {
     const wg_block_arg *const a = &b->in[0];
     const wgi_desc d = desc(p, p->n, a->rows);

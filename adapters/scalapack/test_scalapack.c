@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* test_scalapack.c - distributed matrices on 1 to 4 ranks, on every grid of them and in several blocks:
- * values, tangents and adjoints against the same computation on one tape that has the matrices whole. */
+/* test_scalapack.c - distributed matrices on 1 to 4 ranks, on every grid of them and in several
+ * blocks: values, tangents and adjoints against the same computation on one tape that has
+ * the matrices whole. */
 #include "matrices.h"
 
 static void products_are_those_of_one_tape(void **state) {
@@ -45,7 +46,8 @@ static void systems_may_have_no_right_hand_side(void **state) {
     everywhere(&o);
 }
 
-/* A number that one rank has is a variable of another's, and constants stand beside variables. */
+/* A number that one rank has is a variable of another's, and constants stand beside
+ * variables. */
 static void ranks_may_have_constants_where_others_have_variables(void **state) {
     (void)state;
     enum { ORDER = 6 };

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* test_scalapack_refuse.c - distributed matrices: failures and mistakes are those of all ranks, by name. */
+/* test_scalapack_refuse.c - distributed matrices: failures and mistakes are those of all
+ * ranks, by name. */
 #include "matrices.h"
 
 static void what_is_not_definite_fails_on_all_ranks(void **state) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* test_scalapack_second.c - Hessians of distributed computations times a vector, on 1 to 4 ranks, against those
- * of the same computation on one tape. */
+/* test_scalapack_second.c - Hessians of distributed computations times a vector, on 1 to 4
+ * ranks, against those of the same computation on one tape. */
 #include "matrices.h"
 
 typedef struct curved {

@@ -75,7 +75,7 @@ int wg_cvode_quadrature_sensitivity(int count, sunrealtype t, N_Vector y, N_Vect
     return 0;
 }
 
-/* ---- the adjoint problem ------------------------------------------------------------------- */
+/* ---- the adjoint problem ----------------------------------------------------------------- */
 
 static int swept(wg_problem *p, wgi_room *r, N_Vector yb, double integrands, int again) {
     return r == NULL ? -1 : wgi_sundials_sweep(p, r, yb, integrands, again);

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* CVODE: the Brusselator with diffusion in one dimension, 200 points of two species, by a sparse Jacobian and
- * KLU, and again by a banded one: other matrices, another linear solver, the same solution.
+/* CVODE: the Brusselator with diffusion in one dimension, 200 points of two species, by a
+ * sparse Jacobian and KLU, and again by a banded one: other matrices, another linear solver,
+ * the same solution.
  *
- * Link with: -lsundials_cvodes -lsundials_nvecserial -lsundials_sunmatrixsparse -lsundials_sunlinsolklu
- *            -lsundials_sunmatrixband -lsundials_sunlinsolband */
+ *            Link with: -lsundials_cvodes -lsundials_nvecserial
+ *            -lsundials_sunmatrixsparse -lsundials_sunlinsolklu -lsundials_sunmatrixband
+ *            -lsundials_sunlinsolband */
 #include <cvodes/cvodes.h>
 #include <math.h>
 #include <nvector/nvector_serial.h>
@@ -17,7 +19,8 @@
 
 enum { POINTS = 200, N = 2 * POINTS };
 
-/* u' = 1 + u^2 v - 4 u + D u'', v' = 3 u - u^2 v + D v''; u = 1, v = 3 at the ends; u and v in turn. */
+/* u' = 1 + u^2 v - 4 u + D u'', v' = 3 u - u^2 v + D v''; u = 1, v = 3 at the ends; u and v
+ * in turn. */
 static wg_status brusselator(wg_tape *t, size_t n, const wg_real *x, size_t m, wg_real *r,
                              void *data) {
     const double d = 0.02 * (POINTS + 1) * (POINTS + 1);

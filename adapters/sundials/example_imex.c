@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* ARKODE: the Brusselator with a species w that is held near b, u' = a - (w + 1) u + v u^2, v' = w u - v u^2,
- * w' = (b - w) / eps - w u. The reaction is not stiff, and integrated by an explicit method; what holds w is, and
- * integrated by an implicit one, together. Published: the output of SUNDIALS' example ark_brusselator, which
- * integrates all of it implicitly.
+/* ARKODE: the Brusselator with a species w that is held near b, u' = a - (w + 1) u + v u^2,
+ * v' = w u - v u^2, w' = (b - w) / eps - w u. The reaction is not stiff, and integrated by an
+ * explicit method; what holds w is, and integrated by an implicit one, together. Published: the
+ * output of SUNDIALS' example ark_brusselator, which integrates all of it implicitly.
  *
- * Link with: -lsundials_arkode -lsundials_nvecserial -lsundials_sunmatrixdense -lsundials_sunlinsoldense */
+ * Link with: -lsundials_arkode -lsundials_nvecserial -lsundials_sunmatrixdense
+ * -lsundials_sunlinsoldense */
 #include <arkode/arkode_arkstep.h>
 #include <math.h>
 #include <nvector/nvector_serial.h>

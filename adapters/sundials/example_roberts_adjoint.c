@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* CVODES: Roberts' kinetics, and the gradient of G = the integral of y3 from 0 to 4e7 by the three rate
- * constants, by the adjoint problem. Published (CVODES' documentation): 7.6843e+05, -3.0691e+00, 5.1145e-04.
+/* CVODES: Roberts' kinetics, and the gradient of G = the integral of y3 from 0 to 4e7 by the
+ * three rate constants, by the adjoint problem. Published (CVODES' documentation):
+ * 7.6843e+05, -3.0691e+00, 5.1145e-04.
  *
- * Link with: -lsundials_cvodes -lsundials_nvecserial -lsundials_sunmatrixdense -lsundials_sunlinsoldense */
+ * Link with: -lsundials_cvodes -lsundials_nvecserial -lsundials_sunmatrixdense
+ * -lsundials_sunlinsoldense */
 #include <cvodes/cvodes.h>
 #include <math.h>
 #include <nvector/nvector_serial.h>

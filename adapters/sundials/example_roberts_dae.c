@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* IDAS: Roberts' kinetics, its third equation being that the amounts add up to 1, with the sensitivities of the
- * amounts by the three rate constants. Published: the output of SUNDIALS' example idasRoberts_FSA_dns (-sensi stg t),
- * whose derivatives are written by hand, or taken by differences.
+/* IDAS: Roberts' kinetics, its third equation being that the amounts add up to 1, with the
+ * sensitivities of the amounts by the three rate constants. Published: the output of SUNDIALS'
+ * example idasRoberts_FSA_dns (-sensi stg t), whose derivatives are written by hand, or taken
+ * by differences.
  *
- * Link with: -lsundials_idas -lsundials_nvecserial -lsundials_sunmatrixdense -lsundials_sunlinsoldense */
+ * Link with: -lsundials_idas -lsundials_nvecserial -lsundials_sunmatrixdense
+ * -lsundials_sunlinsoldense */
 #include <idas/idas.h>
 #include <math.h>
 #include <nvector/nvector_serial.h>

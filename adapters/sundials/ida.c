@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* ida.c - the callbacks of IDA and IDAS: residuals F(t, y, y', p), sensitivities, the adjoint problem
+/* ida.c - the callbacks of IDA and IDAS: residuals F(t, y, y', p), sensitivities, the adjoint
+ * problem
  *
  *     (dF/dy')' yB' - (dF/dy)' yB + dg/dy = 0,
  *
- * of solutions along which dF/dy' stays what it is (Cao, Li, Petzold, Serban 2003, with that term left out). */
+ * of solutions along which dF/dy' stays what it is (Cao, Li, Petzold, Serban 2003, with that
+ * term left out). */
 #include "internal.h"
 #include <string.h>
 
@@ -49,7 +51,7 @@ int wg_ida_times(sunrealtype t, N_Vector y, N_Vector yp, N_Vector r, N_Vector v,
     return wgi_sundials_times(problem, room, jv);
 }
 
-/* ---- forward sensitivities ----------------------------------------------------------------- */
+/* ---- forward sensitivities --------------------------------------------------------------- */
 
 /* The direction of sensitivity i: of y, of y', and of parameter i. */
 static int along(wg_problem *p, wgi_room *r, int i, N_Vector s, N_Vector sp) {
@@ -91,7 +93,7 @@ int wg_ida_quadrature_sensitivity(int count, sunrealtype t, N_Vector y, N_Vector
     return room == NULL ? -1 : 0;
 }
 
-/* ---- the adjoint problem ------------------------------------------------------------------- */
+/* ---- the adjoint problem ----------------------------------------------------------------- */
 
 /* (dF/dy')' w at the point of the room. */
 static int by_slope(wg_problem *p, wgi_room *r, const double *w, double *to) {
@@ -103,7 +105,8 @@ static int by_slope(wg_problem *p, wgi_room *r, const double *w, double *to) {
     return code;
 }
 
-/* Is dF/dy' what it was at the first point? By its product with a direction that has nothing to do with it. */
+/* Is dF/dy' what it was at the first point? By its product with a direction that has nothing
+ * to do with it. */
 static int check_slope(wg_problem *p, wgi_room *r) {
     const size_t n = r->states;
     double *const now = r->slope, *const direction = now + n, *const first = direction + n,

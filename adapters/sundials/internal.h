@@ -8,8 +8,8 @@
 /* What the groups of inputs are, as the first callback has it. */
 typedef enum wgi_equations { WGI_UNKNOWN, WGI_RATES, WGI_RESIDUAL, WGI_SYSTEM } wgi_equations;
 
-/* Where the entries of the pattern stand in a sparse matrix: slot of each (of integrands SIZE_MAX), beginnings
- * of lines, index across of each slot. */
+/* Where the entries of the pattern stand in a sparse matrix: slot of each (of integrands
+ * SIZE_MAX), beginnings of lines, index across of each slot. */
 typedef struct wgi_plan {
     size_t *slot;
     sunindextype *start, *across;
@@ -37,12 +37,13 @@ typedef struct wgi_room {
     wgi_plan plan[2][2]; /* by columns or rows; of the Jacobian or its transpose */
 } wgi_room;
 
-/* The room of a problem, made at the first call. WGI_UNKNOWN: as its groups have it, if nobody has said yet.
+/* The room of a problem, made at the first call. WGI_UNKNOWN: as its groups have it, if nobody
+ * has said yet.
  * NULL: the failure is kept. */
 wgi_room *wgi_sundials_room(wg_problem *p, wgi_equations kind);
 
-/* The room with the point of a call in x: t, y, y', or u, and the parameters; parts that are NULL are left
- * out. NULL: the failure is kept. */
+/* The room with the point of a call in x: t, y, y', or u, and the parameters; parts that are
+ * NULL are left out. NULL: the failure is kept. */
 wgi_room *wgi_sundials_point(wg_problem *p, const sunrealtype *t, N_Vector y, N_Vector yp);
 
 /* The entries of a vector of so many. NULL: it has others, or no array; the failure is kept. */
@@ -51,8 +52,8 @@ double *wgi_sundials_array(wg_problem *p, N_Vector v, size_t n);
 /* What a callback returns. */
 int wgi_sundials_code(wg_status s);
 
-/* factor times the Jacobian at the point of the room, or times its transpose, into a matrix of SUNDIALS. Of a
- * group of y and y': by y, plus c times that by y'. */
+/* factor times the Jacobian at the point of the room, or times its transpose, into a matrix of
+ * SUNDIALS. Of a group of y and y': by y, plus c times that by y'. */
 int wgi_sundials_jacobian(wg_problem *p, wgi_room *r, double c, double factor, int transposed,
                           SUNMatrix to);
 
@@ -60,8 +61,9 @@ int wgi_sundials_jacobian(wg_problem *p, wgi_room *r, double c, double factor, i
 int wgi_sundials_times(wg_problem *p, wgi_room *r, N_Vector jv);
 int wgi_sundials_integrands(wg_problem *p, wgi_room *r, N_Vector jv);
 
-/* g: the adjoint of all inputs, of yb on the first outputs and of `integrands` on the others, at the point of
- * the room. again: the last sweep will do, if it was that. Result: that of a callback. */
+/* g: the adjoint of all inputs, of yb on the first outputs and of `integrands` on the others,
+ * at the point of the room. again: the last sweep will do, if it was that. Result: that of a
+ * callback. */
 int wgi_sundials_sweep(wg_problem *p, wgi_room *r, N_Vector yb, double integrands, int again);
 /* to = factor from, of n entries. */
 int wgi_sundials_give(wg_problem *p, double factor, const double *from, size_t n, N_Vector to);

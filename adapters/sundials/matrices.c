@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* matrices.c - Jacobians in the matrices of SUNDIALS: dense, column after column; banded, by diagonals;
- * sparse, compressed by columns or rows. */
+/* matrices.c - Jacobians in the matrices of SUNDIALS: dense, column after column; banded, by
+ * diagonals; sparse, compressed by columns or rows. */
 #include "internal.h"
 #include <stdint.h>
 #include <stdlib.h>
@@ -19,7 +19,7 @@ static double *room_for(wg_problem *p, wgi_room *r, size_t entries) {
     return r->entries;
 }
 
-/* ---- dense --------------------------------------------------------------------------------- */
+/* ---- dense ------------------------------------------------------------------------------- */
 
 static int dense(wg_problem *p, wgi_room *r, double c, double factor, int transposed,
                  SUNMatrix to) {
@@ -43,7 +43,7 @@ static int dense(wg_problem *p, wgi_room *r, double c, double factor, int transp
     return wgi_sundials_code(s);
 }
 
-/* ---- by the pattern ------------------------------------------------------------------------ */
+/* ---- by the pattern ---------------------------------------------------------------------- */
 
 static wg_status find_pattern(wg_problem *p, wgi_room *r, const double *x) {
     return r->pattern != NULL
@@ -108,7 +108,8 @@ static int band(wg_problem *p, wgi_room *r, double c, double factor, int transpo
     return 0;
 }
 
-/* Entries by lines, in their order in the pattern; those of y and y' at one place share a slot. */
+/* Entries by lines, in their order in the pattern; those of y and y' at one place share a
+ * slot. */
 static int make_plan(const wgi_room *r, int by_rows, int transposed, wgi_plan *plan) {
     const size_t n = r->states, count = r->pattern->entries;
     size_t *const order = malloc((count + 1) * sizeof *order), *const seen =

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- room and points ----------------------------------------------------------------------- */
+/* ---- room and points --------------------------------------------------------------------- */
 
 static void release(void *kept) {
     wgi_room *const r = kept;
@@ -138,8 +138,8 @@ int wgi_sundials_integrands(wg_problem *p, wgi_room *r, N_Vector jv) {
     return wgi_sundials_give(p, 1, r->y + r->states, r->outputs - r->states, jv);
 }
 
-/* A sweep is kept for the quadrature that may follow it at the same point (`again`), and for nothing else: what
- * the callback reads beside may have changed since. */
+/* A sweep is kept for the quadrature that may follow it at the same point (`again`), and for
+ * nothing else: what the callback reads beside may have changed since. */
 int wgi_sundials_sweep(wg_problem *p, wgi_room *r, N_Vector yb, double integrands, int again) {
     const double *const from = wgi_sundials_array(p, yb, r->states);
     if (from == NULL) return -1;
@@ -167,7 +167,7 @@ int wgi_sundials_give(wg_problem *p, double factor, const double *from, size_t n
     return 0;
 }
 
-/* ---- KINSOL -------------------------------------------------------------------------------- */
+/* ---- KINSOL ------------------------------------------------------------------------------ */
 
 int wg_kinsol_system(N_Vector u, N_Vector f, void *problem) {
     wgi_room *const room = wgi_sundials_point(problem, NULL, u, NULL);

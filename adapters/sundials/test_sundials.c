@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* test_sundials.c - the callbacks of SUNDIALS' integrators and solvers, called as these do: Jacobians in every
- * kind of matrix, products, sensitivities, adjoints, failures. */
+/* test_sundials.c - the callbacks of SUNDIALS' integrators and solvers, called as these do:
+ * Jacobians in every kind of matrix, products, sensitivities, adjoints, failures. */
 #include "fixture.h"
 #include <string.h>
 #include <sunmatrix/sunmatrix_band.h>

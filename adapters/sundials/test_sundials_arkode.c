@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* test_sundials_arkode.c - ARKODE's steppers on problems, against a known solution: explicit, implicit with every
- * kind of linear solver, and split. */
+/* test_sundials_arkode.c - ARKODE's steppers on problems, against a known solution: explicit,
+ * implicit with every kind of linear solver, and split. */
 #include "fixture.h"
 #include <arkode/arkode_arkstep.h>
 #include <arkode/arkode_erkstep.h>
@@ -14,8 +14,8 @@ static const double end = 2, stiffness = -100;
 /* At tolerances of 1e-8, over some hundred steps. */
 #define INTEGRATED 1e-6
 
-/* y0' = a + 1 / (1 + t^2) with a = p (y0 - atan t), y1' = a + sin t - y1 + cos t: solved by atan t and sin t. The
- * first term of y0' and all but the last of y1' are fast. */
+/* y0' = a + 1 / (1 + t^2) with a = p (y0 - atan t), y1' = a + sin t - y1 + cos t: solved by
+ * atan t and sin t. The first term of y0' and all but the last of y1' are fast. */
 static wg_status slow(wg_tape *t, size_t n, const wg_real *x, size_t m, wg_real *r,
                       void *data) {
     (void)n, (void)m, (void)data;

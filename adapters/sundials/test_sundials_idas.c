@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* test_sundials_idas.c - sensitivities and adjoints of equations F(t, y, y', p) = 0: the callbacks against numbers
- * by hand, and IDAS' solutions of Roberts' kinetics against each other and what SUNDIALS' examples print. */
+/* test_sundials_idas.c - sensitivities and adjoints of equations F(t, y, y', p) = 0: the
+ * callbacks against numbers by hand, and IDAS' solutions of Roberts' kinetics against each
+ * other and what SUNDIALS' examples print. */
 #include "fixture.h"
 #include <cvodes/cvodes.h>
 #include <idas/idas.h>
@@ -24,7 +25,8 @@ static void assert_exact(N_Vector v, const double *ref) {
 
 /* ---- the callbacks ---- */
 
-/* F = (2 y0' + p0 y0 y1 - t, y0 - y1^2 p1), integrands y0 y1 and p0 t; data: 1: a mass that changes. */
+/* F = (2 y0' + p0 y0 y1 - t, y0 - y1^2 p1), integrands y0 y1 and p0 t; data: 1: a mass that
+ * changes. */
 static wg_status residual(wg_tape *t, size_t n, const wg_real *x, size_t m, wg_real *r,
                           void *data) {
     const wg_real *const y = x + 1, *const yp = x + 3, *const p = x + 5;
@@ -171,7 +173,8 @@ static void failures_are_kept(void **state) {
 enum { SPECIES = 3, CONSTANTS = 3 };
 static const double constants[CONSTANTS] = {0.04, 1e4, 3e7}, unit[SPECIES] = {1, 0, 0},
                     slopes[SPECIES] = {-0.04, 0.04, 0}, end = 50;
-/* of G = the integral of y3 up to 50: the output of idasRoberts_ASAi_dns; of dG/dp and the adjoint at 0 */
+/* of G = the integral of y3 up to 50: the output of idasRoberts_ASAi_dns; of dG/dp and the
+ * adjoint at 0 */
 static const double published[CONSTANTS] = {1.7341e2, -5.0592e-4, 8.4323e-8},
                     published_adjoint[SPECIES] = {-7.6780, -1.2758e-4, 1};
 
@@ -297,7 +300,8 @@ adjoint_and_forward_gradients_of_an_integral_are_the_same_and_as_published(void 
 
 /* ---- integrals of rates, with their sensitivities by CVODES ---- */
 
-/* y' = -p y, and the integrand p y^2: from y(0) = 2 it is 2 - 2 exp(-2 p t), so by p 4 t exp(-2 p t). */
+/* y' = -p y, and the integrand p y^2: from y(0) = 2 it is 2 - 2 exp(-2 p t), so by p 4 t
+ * exp(-2 p t). */
 static wg_status decay(wg_tape *t, size_t n, const wg_real *x, size_t m, wg_real *r,
                        void *data) {
     (void)n, (void)m, (void)data;

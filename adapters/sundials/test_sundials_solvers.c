@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* test_sundials_solvers.c - SUNDIALS' own integrators and solvers on problems: Roberts' kinetics against the
- * numbers of the documentation of CVODES and IDAS, sensitivities against each other, systems of equations. */
+/* test_sundials_solvers.c - SUNDIALS' own integrators and solvers on problems: Roberts'
+ * kinetics against the numbers of the documentation of CVODES and IDAS, sensitivities
+ * against each other, systems of equations. */
 #include "fixture.h"
 #include <cvodes/cvodes.h>
 #include <idas/idas.h>

@@ -40,8 +40,8 @@ static wg_status square(wg_tape *t, size_t n, const wg_real *x, size_t m, wg_rea
     return WG_OK;
 }
 
-/* Nothing depends on more than sizes here but the number itself: at another one the tape obtains
- * what memory it needs. */
+/* Nothing depends on more than sizes here but the number itself: at another one the tape
+ * obtains what memory it needs. */
 static int prepare(void *job, struct gb_error *e) {
     struct hello *h = job;
     const double other = 0;

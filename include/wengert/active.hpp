@@ -9,18 +9,19 @@
  *     wg::active r = norm(x, y);
  *     tape.reverse(r);            // tape.adjoint(x) is 0.6
  *
- * An object is a number and the place of a variable on a tape, 16 bytes, copied as they are: of a number
- * that no input reaches the place is 0, and what is computed of such alone records nothing. Each
- * statement, that is each conversion of an expression to wg::active, is recorded on the tape
- * of the innermost wg::scope of this thread. Where there is none nothing is recorded: what is computed of
- * numbers is a number; what is computed of variables has its value, and a tape that it comes back to refuses it
- * (WG_ESTALE), as it knows no derivative of it.
- * An expression has its values and places by value: `auto e = x * y;` is right whatever happens to x later.
+ * An object is a number and the place of a variable on a tape, 16 bytes, copied as they are: of
+ * a number that no input reaches the place is 0, and what is computed of such alone records
+ * nothing. Each statement, that is each conversion of an expression to wg::active, is recorded
+ * on the tape of the innermost wg::scope of this thread. Where there is none nothing is
+ * recorded: what is computed of numbers is a number; what is computed of variables has its
+ * value, and a tape that it comes back to refuses it (WG_ESTALE), as it knows no derivative of
+ * it. An expression has its values and places by value: `auto e = x * y;` is right whatever
+ * happens to x later.
  *
- * To a number it goes by wg::value(x). Integers take explicit conversions, as an index has no derivative:
- * static_cast<int>(x); `if (x)` is `if (x != 0)`. On tapes that keep their code comparisons, and such
- * conversions, leave a guard, so that a replay or a function in which they come out differently is
- * reported (WG_EGUARD).
+ * To a number it goes by wg::value(x). Integers take explicit conversions, as an index has no
+ * derivative: static_cast<int>(x); `if (x)` is `if (x != 0)`. On tapes that keep their code
+ * comparisons, and such conversions, leave a guard, so that a replay or a function in which
+ * they come out differently is reported (WG_EGUARD).
  * (WG_IMPLICIT_INTEGERS, defined before, makes them implicit, as C has it: see retype.hpp.)
  * As of a double, an object without an initial value has any; static ones are 0. */
 #ifndef WENGERT_ACTIVE_HPP
@@ -148,8 +149,8 @@ template <class X, detail::if_own<0, X> = 0> WGI_CONSTANT bool operator!(const X
 
 namespace detail {
 
-/* Of numbers cut off behind the point; a guard is left that they are the same: of what is too large for
- * the type, or a NaN, that it stays what it is. */
+/* Of numbers cut off behind the point; a guard is left that they are the same: of what is too
+ * large for the type, or a NaN, that it stays what it is. */
 WGI_FUNCTION bool whole_number(const active &x, bool) { return x != 0; }
 template <class Whole> WGI_FUNCTION Whole whole_number(const active &x, Whole k) {
     const double v = x.wg_real::value;
@@ -177,9 +178,9 @@ WGI_CONSTANT expression<N, L, B>::operator Whole() const {
 
 /* ---- the tape of this thread ------------------------------------------------------------- */
 
-/* wg::scope - from here to the end of its block, statements of this thread are recorded on this tape;
- * NULL: on none, and all that is computed is a number, no derivative of which is wanted. Scopes nest. A tape is
- * used by one thread at a time. */
+/* wg::scope - from here to the end of its block, statements of this thread are recorded on this
+ * tape; NULL: on none, and all that is computed is a number, no derivative of which is wanted.
+ * Scopes nest. A tape is used by one thread at a time. */
 class scope {
   public:
     explicit scope(wg_tape *t) noexcept : outer_(detail::tape_here()) {

@@ -2,8 +2,9 @@
 /* What <cmath> has for double and the table of operations has not, for wg::active: found by
  * argument-dependent lookup, as all functions of the table are. Included by active.hpp.
  *
- * Functions that give integers, or that take a number apart by its exponent, have the derivative
- * of the piece they are on; on tapes that keep their code they leave a guard that it is this piece. */
+ * Functions that give integers, or that take a number apart by its exponent, have the
+ * derivative of the piece they are on; on tapes that keep their code they leave a guard that
+ * it is this piece. */
 #ifndef WENGERT_ACTIVE_MATH_HPP
 #define WENGERT_ACTIVE_MATH_HPP
 
@@ -67,8 +68,8 @@ template <class X, class... None, detail::if_own_alone<sizeof...(None), X> = 0>
 WGI_FUNCTION detail::outcome<wgi_row_rint, X> nearbyint(const X &x, None...) {
     return rint(x);
 }
-/* As std::max and std::min have it, also of a NaN, for operands of any two types: the first of two equal
- * ones, to which the derivative goes. */
+/* As std::max and std::min have it, also of a NaN, for operands of any two types: the first of
+ * two equal ones, to which the derivative goes. */
 template <class X, class Y, class... None, detail::if_own<sizeof...(None), X, Y> = 0>
 WGI_FUNCTION active max(const X &x, const Y &y, None...) {
     const active a = x, b = y;

@@ -1,14 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-/* The special functions that C++17 adds to <cmath>, for wg::active, where the standard library has them:
- * found by argument-dependent lookup, and in namespace std. Included by active.hpp.
+/* The special functions that C++17 adds to <cmath>, for wg::active, where the standard library
+ * has them: found by argument-dependent lookup, and in namespace std. Included by active.hpp.
  *
- * Polynomials by their recurrences, beta by lgamma, complete elliptic integrals by twelve steps of the
- * arithmetic-geometric mean: statements like all others. Values are within some units in the last place of those
- * of double. Bessel functions and expint have the values of double and are one statement each, with two derivatives,
- * by the argument: the order is a number. At 0 derivatives of Bessel functions are NaN, but for the first of order 0. What has no
- * derivative here (riemann_zeta, incomplete elliptic integrals and those of the third kind) is refused by name.
+ * Polynomials by their recurrences, beta by lgamma, complete elliptic integrals by twelve steps
+ * of the arithmetic-geometric mean: statements like all others. Values are within some units in
+ * the last place of those of double. Bessel functions and expint have the values of double and
+ * are one statement each, with two derivatives, by the argument: the order is a number. At 0
+ * derivatives of Bessel functions are NaN, but for the first of order 0. What has no derivative
+ * here (riemann_zeta, incomplete elliptic integrals and those of the third kind) is refused by
+ * name.
  *
- * Source: DLMF 10.6, 10.25, 10.29, 10.47, 10.51 (Bessel), 14.10, 18.9 (polynomials), 19.8 (elliptic), 5.12 (beta). */
+ * Source: DLMF 10.6, 10.25, 10.29, 10.47, 10.51 (Bessel), 14.10, 18.9 (polynomials), 19.8
+ * (elliptic), 5.12 (beta). */
 #ifndef WENGERT_ACTIVE_SPECIAL_HPP
 #define WENGERT_ACTIVE_SPECIAL_HPP
 
@@ -16,7 +19,8 @@
 
 #pragma GCC system_header
 
-/* Before C++17 they are there where they were asked for; <tr1/cmath>, as Boost includes it, has others. */
+/* Before C++17 they are there where they were asked for; <tr1/cmath>, as Boost includes it,
+ * has others. */
 #if defined(__cpp_lib_math_special_functions) ||                                               \
     (defined(__STDCPP_MATH_SPEC_FUNCS__) && defined(__STDCPP_WANT_MATH_SPEC_FUNCS__) &&        \
      __STDCPP_WANT_MATH_SPEC_FUNCS__ != 0)
@@ -29,8 +33,8 @@ namespace detail {
 WG_OPERATION1(expint, std::expint(a), std::exp(a) / a, std::exp(a) / a * (1 - 1 / a), SING,
               "DLMF 6.2")
 
-/* a: the argument, b: the order, a number. SIGN: of f in f'' = -f'/a + (SIGN + b^2/a^2) f; AFTER: of the
- * function of the next order in f' = b/a f + AFTER. */
+/* a: the argument, b: the order, a number. SIGN: of f in f'' = -f'/a + (SIGN + b^2/a^2) f;
+ * AFTER: of the function of the next order in f' = b/a f + AFTER. */
 #define WGI_BESSEL(name, SIGN, AFTER)                                                          \
     WGI_FUNCTION double name##_slope(double a, double b, double v) {                           \
         return (b == 0 ? 0 : b / a * v) AFTER std::name(b + 1, a);                             \
@@ -104,7 +108,8 @@ WGI_SPECIAL(legendre, unsigned l) {
     const active x = x_;
     return detail::associated(l, 0, x, 0);
 }
-/* By the recurrence of what is scaled already: P and the factor leave the range of numbers long before. */
+/* By the recurrence of what is scaled already: P and the factor leave the range of numbers
+ * long before. */
 WGI_SPECIAL(sph_legendre, unsigned l, unsigned m) {
     const active theta = x_, x = wg_cos(theta), sine = wg_sin(theta);
     if (m > l) return 0 * x;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* wg::active in the standard library: limits, streams, formatted input and output, and the names of
- * <cmath> in namespace std. Included by active.hpp.
+/* wg::active in the standard library: limits, streams, formatted input and output, and the
+ * names of <cmath> in namespace std. Included by active.hpp.
  *
- * Code that exists says std::sin(x). The standard gives nobody leave to add to namespace std; what is
- * added here are functions that take a wg::active or an expression and nothing else. Defining
- * WG_NO_STD_NAMES leaves them out. */
+ * Code that exists says std::sin(x). The standard gives nobody leave to add to namespace std;
+ * what is added here are functions that take a wg::active or an expression and nothing else.
+ * Defining WG_NO_STD_NAMES leaves them out. */
 #ifndef WENGERT_ACTIVE_STD_HPP
 #define WENGERT_ACTIVE_STD_HPP
 
@@ -72,8 +72,8 @@ WGI_COMPLEX_OPERATOR(bool, ==)
 WGI_COMPLEX_OPERATOR(bool, !=)
 #undef WGI_COMPLEX_OPERATOR
 
-/* That of the standard library wants a result of an operation to be a complex number, and takes one whose
- * imaginary part is 0 for a real one, also where an input moves that part. */
+/* That of the standard library wants a result of an operation to be a complex number, and takes
+ * one whose imaginary part is 0 for a real one, also where an input moves that part. */
 inline std::complex<active> pow(const std::complex<active> &z, const active &x) {
     if (z.imag().at.slot == 0 && z.imag() == 0 && z.real() > 0) return active(pow(z.real(), x));
     const std::complex<active> t = std::log(z);
@@ -120,8 +120,8 @@ template <class X, detail::if_own<0, X> = 0> std::complex<active> conj(const X &
 } // namespace wg
 
 namespace std {
-/* For all that the standard library makes of it, too: asinh, acosh and their kin. Where a part is 0 the one for
- * any type forgets that it moves; the numbers are the same. */
+/* For all that the standard library makes of it, too: asinh, acosh and their kin. Where a part
+ * is 0 the one for any type forgets that it moves; the numbers are the same. */
 template <> inline complex<wg::active> sqrt(const complex<wg::active> &z) {
     const wg::active x = z.real(), y = z.imag(), size = std::abs(z);
     if (x == 0) {
@@ -151,7 +151,8 @@ std::basic_istream<Char, Traits> &operator>>(std::basic_istream<Char, Traits> &f
     return from;
 }
 
-/* ---- printf and scanf, where an argument is an object, an expression or the address of one ---- */
+/* ---- printf and scanf, where an argument is an object, an expression or the address of
+ * one ---- */
 
 namespace detail {
 

@@ -1,20 +1,23 @@
 /* SPDX-License-Identifier: MIT */
-/* BLAS and LAPACK on the caller's own arrays of variables: the calls of a numerical code, name by name
- * and argument by argument, behind the tape. Each is one of the operations of products.h, solve.h or
- * spectral.h, between a gather of its operands and the places where the results go; codes that
- * are written for this library use those. wengert-convert writes calls of these.
+/* BLAS and LAPACK on the caller's own arrays of variables: the calls of a numerical code, name
+ * by name and argument by argument, behind the tape. Each is one of the operations of
+ * products.h, solve.h or spectral.h, between a gather of its operands and the places where the
+ * results go; codes that are written for this library use those. wengert-convert writes calls
+ * of these.
  *
- * Arguments are those of CBLAS and LAPACKE. Flags are letters, as in Fortran, or CBLAS's numbers (101 to
- * 142); `order` is 'C' or 102, column-major, or 'R' or 101. Vectors have increments, which may be
- * negative, matrices leading dimensions. alpha and beta may be variables. What is only read is a
- * wg_array: WG_ARRAY(p) of variables or of numbers. Operands that are not looked at are not read: C with
- * beta = 0, triangles, diagonals of 1. Sizes of 0 or less: nothing is done.
+ * Arguments are those of CBLAS and LAPACKE. Flags are letters, as in Fortran, or CBLAS's
+ * numbers (101 to 142); `order` is 'C' or 102, column-major, or 'R' or 101. Vectors have
+ * increments, which may be negative, matrices leading dimensions. alpha and beta may be
+ * variables. What is only read is a wg_array: WG_ARRAY(p) of variables or of numbers. Operands
+ * that are not looked at are not read: C with beta = 0, triangles, diagonals of 1. Sizes of 0
+ * or less: nothing is done.
  *
  * Results: what LAPACK leaves in a matrix and has no meaning here is NaN afterwards.
  * Adjoint, cost: as of the operation named; a gather is 4 bytes an element.
- * Errors:  of the tape: those of the operation; WG_EARG: a flag; WG_ESHAPE: a leading dimension;
- *          WG_ENULL: no array; WG_ESINGULAR where LAPACK says info > 0. Results are NaN then, if the arguments say where they are. Calls of
- *          LAPACK give 0, or 1 after a failure of the tape. */
+ * Errors:  of the tape: those of the operation; WG_EARG: a flag; WG_ESHAPE: a leading
+ *          dimension; WG_ENULL: no array; WG_ESINGULAR where LAPACK says info > 0. Results are
+ *          NaN then, if the arguments say where they are. Calls of LAPACK give 0, or 1 after a
+ *          failure of the tape. */
 #ifndef WENGERT_BLAS_H
 #define WENGERT_BLAS_H
 
@@ -114,10 +117,10 @@ WG_API int wg_dpotrs(wg_tape *t, int order, int uplo, int n, int nrhs, wg_array 
 WG_API int wg_dposv(wg_tape *t, int order, int uplo, int n, int nrhs, wg_real *a, int lda,
                     wg_real *b, int ldb);
 
-/* wg_dgels - X with |op(A) X - B| smallest, or of the smallest |X| (wg_lstsq), in the first rows of B; its other
- * rows and A become NaN.  A m-by-n.
- * wg_dsyev - eigenvalues in w, ascending, and with job 'V' eigenvectors in A (wg_eigh), whose signs may be others
- * than those of dsyev; with 'N' A becomes NaN. */
+/* wg_dgels - X with |op(A) X - B| smallest, or of the smallest |X| (wg_lstsq), in the first
+ * rows of B; its other rows and A become NaN.  A m-by-n.
+ * wg_dsyev - eigenvalues in w, ascending, and with job 'V' eigenvectors in A (wg_eigh), whose
+ * signs may be others than those of dsyev; with 'N' A becomes NaN. */
 WG_API int wg_dgels(wg_tape *t, int order, int trans, int m, int n, int nrhs, wg_real *a,
                     int lda, wg_real *b, int ldb);
 WG_API int wg_dsyev(wg_tape *t, int order, int job, int uplo, int n, wg_real *a, int lda,

@@ -66,16 +66,17 @@ enum {
     WG_OP_ALWAYS = 64   /* it reaches beyond the tape, see below */
 };
 
-/* WG_OP_ALWAYS is for an operation whose other end is elsewhere, as that of a message to another
- * process is. A call is recorded whatever its operands are, if there are any; it has at least one
- * element of a result. Every sweep that passes it calls vjp, or jvp, whatever the adjoints are, and
- * once for all lanes: element (i, j) of a bar is then b->lanes numbers, from bar[(i + j bar_ld) lanes]
- * on. While there is one on a tape, sweeps from a root begin at the end of the tape and also go
- * without a root, so that both ends do the same. wg_tape_hvp calls vjp, jvp, and vjp again, of those that are
- * WG_OP_LINEAR and WG_OP_EXPANDS, which says here that the Jacobian does not change with the operands; of others
- * `adjoint`, on a forward tape, whatever the adjoints are. What
- * sees one tape only is refused by name (WG_EMODE): functions, patterns, other second derivatives,
- * preaccumulation, wg_implicit, and steps of wg_checkpoint without WG_REGION_ALWAYS (map.h). */
+/* WG_OP_ALWAYS is for an operation whose other end is elsewhere, as that of a message to
+ * another process is. A call is recorded whatever its operands are, if there are any; it has at
+ * least one element of a result. Every sweep that passes it calls vjp, or jvp, whatever the
+ * adjoints are, and once for all lanes: element (i, j) of a bar is then b->lanes numbers, from
+ * bar[(i + j bar_ld) lanes] on. While there is one on a tape, sweeps from a root begin at the
+ * end of the tape and also go without a root, so that both ends do the same. wg_tape_hvp calls
+ * vjp, jvp, and vjp again, of those that are WG_OP_LINEAR and WG_OP_EXPANDS, which says here
+ * that the Jacobian does not change with the operands; of others `adjoint`, on a forward tape,
+ * whatever the adjoints are. What sees one tape only is refused by name (WG_EMODE): functions,
+ * patterns, other second derivatives, preaccumulation, wg_implicit, and steps of wg_checkpoint
+ * without WG_REGION_ALWAYS (map.h). */
 
 /* An operation. Functions return WG_OK, or a status with b->info or b->why set.
  * shape   rows, cols of every result, saved_bytes and work_bytes, from rows, cols of the
@@ -83,26 +84,26 @@ enum {
  *         operand shapes.
  * value   results from operands; may leave what it likes in saved. WG_ESINGULAR, ...
  * vjp     bar of in += J' bar of out; reads values, results and saved; changes neither. The tape
- *         it is swept on is closed meanwhile: calls on it give WG_EMODE, a reset or rewind ends the
- *         sweep with it. NULL: on forward tapes with jvp, and where nothing is recorded.
+ *         it is swept on is closed meanwhile: calls on it give WG_EMODE, a reset or rewind ends
+ *         the sweep with it. NULL: on forward tapes with jvp, and where nothing is recorded.
  * jvp     bar of out = J bar of in. NULL: on forward tapes by vjp, one call for each element of
  *         the results.
  * expand  the same in scalar statements on t: y, the elements of all results, from x, those of
  *         all operands, matrix after matrix and column after column. Shapes and the values of
  *         operands stand in b; there is no workspace. NULL: not in functions, no second
- *         derivatives. They know the derivatives of what is recorded here, and nothing of those of
- *         vjp: without WG_OP_EXPANDS, which says that it is the same, vjp may be a derivative of
- *         its own, as of a clipped or reversed gradient, and the operation is refused there, by
- *         name (WG_EMODE). wg_check_op looks whether it is the same.
- * adjoint vjp once more, in operations on matrices on t, which know their own derivatives: back[i],
- *         the adjoint of operand i, from operands, results and the adjoints `bar` of results. All of
- *         them have values; those that are variables have slots. An operand without one is a
- *         constant: its back is not looked at. back[i] left as it is: 0; a
- *         failed matrix (wg_mat_failed): it is not known, and second derivatives are refused that need
- *         it. Parameters, shapes and what
- *         value has saved stand in b. Gives the status of t, or one with b->why set. Second
- *         derivatives of tapes go by it (wg_tape_hvp), at the speed of matrices; NULL: they go by
- *         vjp if it is WG_OP_LINEAR or WG_OP_MOVES and WG_OP_EXPANDS says that vjp is the
+ *         derivatives. They know the derivatives of what is recorded here, and nothing of those
+ *         of vjp: without WG_OP_EXPANDS, which says that it is the same, vjp may be a
+ *         derivative of its own, as of a clipped or reversed gradient, and the operation is
+ *         refused there, by name (WG_EMODE). wg_check_op looks whether it is the same.
+ * adjoint vjp once more, in operations on matrices on t, which know their own derivatives:
+ *         back[i], the adjoint of operand i, from operands, results and the adjoints `bar` of
+ *         results. All of them have values; those that are variables have slots. An operand
+ *         without one is a constant: its back is not looked at. back[i] left as it is: 0; a
+ *         failed matrix (wg_mat_failed): it is not known, and second derivatives are refused
+ *         that need it. Parameters, shapes and what value has saved stand in b. Gives the
+ *         status of t, or one with b->why set. Second derivatives of tapes go by it
+ *         (wg_tape_hvp), at the speed of matrices; NULL: they go
+ *         by vjp if it is WG_OP_LINEAR or WG_OP_MOVES and WG_OP_EXPANDS says that vjp is the
  *         derivative, by expand otherwise. wg_check_op looks whether it is the same.
  * traits  NULL in a user's operation: the library's own say here how they are split into sparse
  *         parts and how they become parts of functions. */
@@ -131,8 +132,8 @@ WG_API size_t wg_jacobian_work(const wg_block *b);
 WG_API wg_status wg_vjp_by_jacobian(wg_block *b, wg_jacobian_fn *jacobian);
 WG_API wg_status wg_jvp_by_jacobian(wg_block *b, wg_jacobian_fn *jacobian);
 
-/* wg_apply - out = op(in). Appends one record when an operand is a variable, or by WG_OP_ALWAYS;
- * otherwise the results are constants.
+/* wg_apply - out = op(in). Appends one record when an operand is a variable, or by
+ * WG_OP_ALWAYS; otherwise the results are constants.
  * Shapes:  in of `inputs`, out of `outputs` (at most 16 each); params: `bytes` of any data,
  *          copied. What params point to has to live as long as the recording (wg_tape_keep).
  * Cost:    the operation's; no allocation in a steady state.
@@ -141,11 +142,12 @@ WG_API wg_status wg_jvp_by_jacobian(wg_block *b, wg_jacobian_fn *jacobian);
 WG_API wg_status wg_apply(wg_tape *t, const wg_block_op *op, const void *params, size_t bytes,
                           size_t inputs, const wg_mat *in, size_t outputs, wg_mat *out);
 
-/* wg_block_value - an operation of the library on plain arrays, as text of wg_function_emit calls it:
- * y, the elements of all results, from x, those of all operands and then its parameters, matrix after
- * matrix and column after column. It is known by its name, and m, n, k are the sizes of its matrices, 0
- * where it has none of that letter; ops/matrix/whole.h says which are which. Results are NaN where the
- * operation refuses, and nothing happens to them if there is none of that name.
+/* wg_block_value - an operation of the library on plain arrays, as text of wg_function_emit
+ * calls it: y, the elements of all results, from x, those of all operands and then its
+ * parameters, matrix after matrix and column after column. It is known by its name, and m, n, k
+ * are the sizes of its matrices, 0 where it has none of that letter; ops/matrix/whole.h says
+ * which are which. Results are NaN where the operation refuses, and nothing happens to them if
+ * there is none of that name.
  * work:    as many doubles as the text has for it, 64-byte aligned. Any number of threads. */
 WG_API void wg_block_value(const char *name, size_t m, size_t n, size_t k, const double *x,
                            double *y, double *work);

@@ -31,11 +31,12 @@ WG_API WG_MUST_CHECK wg_status wg_branches_new(wg_tape *t, wg_callback *f, void 
                                                wg_derivation *derive, wg_branches **out);
 WG_API void wg_branches_free(wg_branches *b);
 
-/* wg_branches_evaluate - as wg_function_evaluate, at every point by a function that holds there.
+/* wg_branches_evaluate - as wg_function_evaluate, at every point by a function that holds
+ * there.
  * x, y:    of the derived function: inputs that a derivation added come behind those recorded.
  * Sums:    over the points of one branch after the other: their last bits depend on the order
- *          in which branches were recorded. Without a point, and before any is recorded, results
- *          are left alone.
+ *          in which branches were recorded. Without a point, and before any is recorded,
+ *          results are left alone.
  * Cost:    a point costs one evaluation, and one more for every branch that does not hold there
  *          and was tried; recordings as counted.
  * Errors:  what recording and deriving return: the message of the tape says more. WG_EGUARD: a

@@ -63,9 +63,10 @@ WG_API wg_mat wg_flip_cols(wg_tape *t, wg_mat x);
 WG_API wg_mat wg_tile(wg_tape *t, wg_mat x, size_t down, size_t across);
 WG_API wg_mat wg_repeat(wg_tape *t, wg_mat x, size_t down, size_t across);
 
-/* wg_windows - count blocks of `cols` columns of x side by side, each beginning `stride` columns after
- * the one before: a batch of members that have columns in common, or some between them, or, with
- * stride 0, are one and the same. Where stride = cols, the view wg_mat_block is that without a copy.
+/* wg_windows - count blocks of `cols` columns of x side by side, each beginning `stride`
+ * columns after the one before: a batch of members that have columns in common, or some between
+ * them, or, with stride 0, are one and the same. Where stride = cols, the view wg_mat_block is
+ * that without a copy.
  * Shapes:  result x.rows-by-(cols count); all of it within x, otherwise WG_ESHAPE. */
 WG_API wg_mat wg_windows(wg_tape *t, wg_mat x, size_t count, size_t cols, size_t stride);
 
@@ -113,12 +114,15 @@ static inline wg_mat wg_mat_diagonal(wg_mat a) {
  * Shapes:  x a vector of n, either way; result n-by-n.   Adjoint: x_ += diagonal of r_. */
 WG_API wg_mat wg_diag(wg_tape *t, wg_mat x);
 
-/* wg_block_diag - count matrices as blocks from the upper left to the lower right, and 0 elsewhere. */
+/* wg_block_diag - count matrices as blocks from the upper left to the lower right, and 0
+ * elsewhere. */
 WG_API wg_mat wg_block_diag(wg_tape *t, size_t count, const wg_mat *x);
 
-/* wg_toeplitz - T(i, j) = c[i - j] on and below the diagonal, r[j - i] above it; r[0] is not used.
+/* wg_toeplitz - T(i, j) = c[i - j] on and below the diagonal, r[j - i] above it; r[0] is not
+ * used.
  * wg_circulant - C(i, j) = c[(i - j) mod n].   Systems with them: wg_solve_toeplitz, wg_solve_circulant.
- * Shapes:  c and r vectors, either way; T of as many rows as c has elements, and columns as r. */
+ * Shapes:  c and r vectors, either way; T of as many rows as c has elements, and columns as
+ *          r. */
 WG_API wg_mat wg_toeplitz(wg_tape *t, wg_mat c, wg_mat r);
 WG_API wg_mat wg_circulant(wg_tape *t, wg_mat c);
 

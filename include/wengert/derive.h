@@ -14,9 +14,9 @@
  * linear: the gradient of s^2, s a sum over the points, by such an input needs s at the points,
  * and is refused (WG_EMODE); its jvp is not, and shared inputs always work. A loop (function.h)
  * counts as one operation here: where one of the things it takes is a sum over the points, all
- * it gives is; it is refused where it also takes what each point has of its own. Its adjoint gives
- * what goes on to the points apart from such sums: the Jacobian, by an input with a value per
- * point, of a gradient through loops in loops is what it is without loops.
+ * it gives is; it is refused where it also takes what each point has of its own. Its adjoint
+ * gives what goes on to the points apart from such sums: the Jacobian, by an input with a value
+ * per point, of a gradient through loops in loops is what it is without loops.
  *
  * What a recording computes twice is done once here, and its adjoints are added up before they
  * meet a slope: where that is infinite, as of sqrt at 0, the sweeps of a tape may add
@@ -62,12 +62,13 @@ WG_API WG_MUST_CHECK wg_status wg_function_hessian(wg_tape *t, const wg_function
                                                    wg_function **out);
 
 /* wg_function_taylor - inputs dx; for each output y of m entries an output ty, m-by-(order+1):
- * column k holds the coefficient of s^k in y(x + s dx). order < 64. Its adjoint is the vjp of it.
- * Series go through each operation by a recurrence: a product takes order^2 / 2 products and sums, a
- * quotient, a root, exp, log as many again, sin and cos together two of these, tanh three. Measured at
- * many points (bench/taylor), order 8 takes 4 to 8 times the time of f, order 16 6 to 22, order 32 9 to 73.
- * Through loops and operations on whole matrices derivatives are taken of derivatives, whose operations
- * grow much faster: small orders only. Powers with an exponent that is no whole number up to 64,
+ * column k holds the coefficient of s^k in y(x + s dx). order < 64. Its adjoint is the vjp of
+ * it. Series go through each operation by a recurrence: a product takes order^2 / 2 products
+ * and sums, a quotient, a root, exp, log as many again, sin and cos together two of these, tanh
+ * three. Measured at many points (bench/taylor), order 8 takes 4 to 8 times the time of f,
+ * order 16 6 to 22, order 32 9 to 73. Through loops and operations on whole matrices
+ * derivatives are taken of derivatives, whose operations grow much faster: small orders only.
+ * Powers with an exponent that is no whole number up to 64,
  * or that moves, have NaN from order 1 on where the base is 0.   Errors: WG_EARG: the order.
  * Source: Griewank, Walther 2008, Evaluating Derivatives, ch. 13. */
 WG_API WG_MUST_CHECK wg_status wg_function_taylor(wg_tape *t, const wg_function *f,

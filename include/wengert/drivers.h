@@ -7,10 +7,10 @@
  * tape keeps its status and message until the next driver or reset.
  *
  * Errors, of all of them: WG_ENULL (the message names the argument); what the function
- * returned, WG_ECALLBACK when that is no status; WG_ESHAPE: it wrote more than m outputs; WG_ESTALE: the function reset the tape, or an
- * output is a variable of another recording; WG_EMODE: a driver called by the function of a
- * driver on the same tape; the tape's own (WG_ENOMEM, WG_EBUDGET, WG_ESLOTS, WG_ENONFINITE on a
- * traced tape). */
+ * returned, WG_ECALLBACK when that is no status; WG_ESHAPE: it wrote more than m outputs;
+ * WG_ESTALE: the function reset the tape, or an output is a variable of another recording;
+ * WG_EMODE: a driver called by the function of a driver on the same tape; the tape's own
+ * (WG_ENOMEM, WG_EBUDGET, WG_ESLOTS, WG_ENONFINITE on a traced tape). */
 #ifndef WENGERT_DRIVERS_H
 #define WENGERT_DRIVERS_H
 
@@ -39,7 +39,8 @@ WG_API WG_MUST_CHECK wg_status wg_gradient(wg_tape *t, wg_callback *f, void *dat
  * given (ROW_MAJOR: ld >= n; COL_MAJOR: ld >= m). Forward or reverse, whichever is cheaper for
  * the shape.
  * Cost:    reverse: one recording and ceil(m/8) sweeps with 8 adjoints each; forward: ceil(n/8)
- *          evaluations with 8 tangents each, and m n numbers of workspace when there are several.
+ *          evaluations with 8 tangents each, and m n numbers of workspace when there are
+ *          several.
  * Errors:  WG_ESHAPE: ld; WG_EARG: layout. */
 WG_API WG_MUST_CHECK wg_status wg_jacobian(wg_tape *t, wg_callback *f, void *data, size_t n,
                                            const double *x, size_t m, double *y,
@@ -72,12 +73,12 @@ WG_API WG_MUST_CHECK wg_status wg_hessian(wg_tape *t, wg_callback *f, void *data
                                           const double *x, double *value, double *g, double *h,
                                           size_t ld);
 
-/* ---- vectors with a stride ---------------------------------------------------------------- */
+/* ---- vectors with a stride --------------------------------------------------------------- */
 
-/* Where the entries of a vector stand: entry i at data[i stride], as in a column of a row-major matrix, or in an
- * array of structures; strides may be negative, and of what is read 0: the same for all. data NULL: not given, or not
- * wanted. (In functions: wg_points and wg_results; in functions of matrices a vector is a row with a leading
- * dimension.) */
+/* Where the entries of a vector stand: entry i at data[i stride], as in a column of a row-major
+ * matrix, or in an array of structures; strides may be negative, and of what is read 0: the
+ * same for all. data NULL: not given, or not wanted. (In functions: wg_points and wg_results;
+ * in functions of matrices a vector is a row with a leading dimension.) */
 typedef struct wg_strided {
     const double *data;
     ptrdiff_t stride;
@@ -87,8 +88,8 @@ typedef struct wg_strided_result {
     ptrdiff_t stride;
 } wg_strided_result;
 
-/* wg_eval_strided, wg_gradient_strided, wg_jvp_strided, wg_vjp_strided, wg_hvp_strided, wg_hessian_strided - the
- * drivers so named, for such vectors, with the same bits.
+/* wg_eval_strided, wg_gradient_strided, wg_jvp_strided, wg_vjp_strided, wg_hvp_strided,
+ * wg_hessian_strided - the drivers so named, for such vectors, with the same bits.
  * wg_jacobian_strided - entry (j, i) of the Jacobian at jac[j row + i col].
  * Results must not overlap what is read.
  * Errors:  WG_EARG: a stride of 0 in a result of several entries. */
@@ -114,25 +115,28 @@ WG_API WG_MUST_CHECK wg_status wg_hessian_strided(wg_tape *t, wg_callback *f, vo
                                                   size_t n, wg_strided x, double *value,
                                                   wg_strided_result g, double *h, size_t ld);
 
-/* ---- Taylor coefficients ------------------------------------------------------------------- */
+/* ---- Taylor coefficients ----------------------------------------------------------------- */
 
-/* wg_taylor - the Taylor coefficients of y(s) = f(x(s)) at s = 0, where those of x(s) are given: column k
- * of x and c holds what stands with s^k. Along a line columns 2, 3, ... of x are 0.
- * wg_taylor_vjp - also its adjoint: g = the derivatives by all entries of x of sum w c, over all
- * coefficients.
+/* wg_taylor - the Taylor coefficients of y(s) = f(x(s)) at s = 0, where those of x(s) are
+ * given: column k of x and c holds what stands with s^k. Along a line columns 2, 3, ... of x
+ * are 0.
+ * wg_taylor_vjp - also its adjoint: g = the derivatives by all entries of x of sum w c, over
+ * all coefficients.
  * Shapes:  x, g n-by-(order + 1), c, w m-by-(order + 1), column-major without gaps; order < 64.
- * Cost:    one recording, which is taken apart into its operations, loops written out; then the square of
- *          the order for each operation, by recurrences (Griewank, Walther 2008, ch. 13), and order + 1
- *          numbers of memory. Measured with callbacks of some thousand operations (bench/taylor): where
- *          the plain computation waits for sines and exponentials order 16 takes 110 to 145 times as long as
- *          it, order 32 195 to 265; where it is vectorised arithmetic 410 to 1,070, 640 to 1,300. The adjoint
- *          takes about twice that. At many points: wg_function_taylor, by far faster, which
- *          says more of powers.
- * Values:  NaN or infinite from order 1 on where an operation has no series: roots, logarithms, powers whose
- *          exponent varies or is not whole, at 0; at kinks those of one side or of slope 0, as first
- *          derivatives have it.
- * Errors:  WG_EARG: the order; WG_EMODE: the tape was not opened with WG_KEEP_CODE, or has an operation that
- *          has no such derivatives: a large one on whole matrices among them; the message names it. */
+ * Cost:    one recording, which is taken apart into its operations, loops written out; then the
+ *          square of the order for each operation, by recurrences (Griewank, Walther 2008, ch.
+ *          13), and order + 1 numbers of memory. Measured with callbacks of some thousand
+ *          operations (bench/taylor): where the plain computation waits for sines and
+ *          exponentials order 16 takes 110 to 145 times as long as it, order 32 195 to 265;
+ *          where it is vectorised arithmetic 410 to 1,070, 640 to 1,300. The adjoint takes
+ *          about twice that. At many points: wg_function_taylor, by far faster, which says more
+ *          of powers.
+ * Values:  NaN or infinite from order 1 on where an operation has no series: roots, logarithms,
+ *          powers whose exponent varies or is not whole, at 0; at kinks those of one side or of
+ *          slope 0, as first derivatives have it.
+ * Errors:  WG_EARG: the order; WG_EMODE: the tape was not opened with WG_KEEP_CODE, or has an
+ *          operation that has no such derivatives: a large one on whole matrices among them;
+ *          the message names it. */
 WG_API WG_MUST_CHECK wg_status wg_taylor(wg_tape *t, wg_callback *f, void *data, size_t n,
                                          size_t order, const double *x, size_t m, double *c);
 WG_API WG_MUST_CHECK wg_status wg_taylor_vjp(wg_tape *t, wg_callback *f, void *data, size_t n,
@@ -188,8 +192,8 @@ typedef struct wg_check_range {
     const double *scale;
 } wg_check_range;
 
-/* wg_check_gradient_within, wg_check_hessian_within - the same without leaving the bounds: next to
- * one differences are taken to one side.
+/* wg_check_gradient_within, wg_check_hessian_within - the same without leaving the bounds: next
+ * to one differences are taken to one side.
  * Errors: WG_EARG: x is not within its bounds, or a scale is not positive. */
 WG_API WG_MUST_CHECK wg_status wg_check_gradient_within(wg_tape *t, wg_callback *f, void *data,
                                                         size_t n, const double *x, size_t m,
@@ -201,23 +205,24 @@ WG_API WG_MUST_CHECK wg_status wg_check_hessian_within(wg_tape *t, wg_callback *
                                                        wg_check *result);
 
 /* wg_check_branches - does f record the same at other points? A C branch on wg_value(x), and a
- * constant that was computed from it, are in a recording for ever, and whatever is made of it, a
- * function, a pattern, is wrong where they would be others. f is recorded at x and again at other
- * points, and operations, operands, numbers, constants and outputs are compared; after a recorded
- * comparison (wg_lt and its kin) that comes out differently they may differ.
- * points, at: so many points of n entries, one after the other. at NULL: six of the library's: -x, x
- *         in reverse order, 2 x, x with 1 added and subtracted in turn, 100 x, x / 100.
+ * constant that was computed from it, are in a recording for ever, and whatever is made of it,
+ * a function, a pattern, is wrong where they would be others. f is recorded at x and again at
+ * other points, and operations, operands, numbers, constants and outputs are compared; after a
+ * recorded comparison (wg_lt and its kin) that comes out differently they may differ.
+ * points, at: so many points of n entries, one after the other. at NULL: six of the
+ *         library's: -x, x in reverse order, 2 x, x with 1 added and subtracted in turn, 100 x,
+ *         x / 100.
  * A point at which f fails is no finding; nor is anything found where f records on another tape
  * than the one it gets, or what a tape that keeps its code refuses (wg_preaccumulate),
- * or where there is no memory for two further recordings. f has to come back wherever it is called,
- * and records the same each time it is called at one point: one that counts its calls, or draws
- * numbers, is refused. What it leaves in data is of the point it was called at last, which here is
- * not x.
+ * or where there is no memory for two further recordings. f has to come back wherever it is
+ * called, and records the same each time it is called at one point: one that counts its calls,
+ * or draws numbers, is refused. What it leaves in data is of the point it was called at last,
+ * which here is not x.
  * With WG_CHECKED this is done, with the library's points, by wg_function_record, and by
- * wg_branches_evaluate where it records; of wg_checkpoint in f each region is recorded so. Patterns
- * (sparsity.h) are compared with every recording that they are used for.
- * Errors: WG_EBRANCH: the message has both recordings where they first differ, with their places
- *         (WG_KEEP_PLACES). */
+ * wg_branches_evaluate where it records; of wg_checkpoint in f each region is recorded so.
+ * Patterns (sparsity.h) are compared with every recording that they are used for.
+ * Errors: WG_EBRANCH: the message has both recordings where they first differ, with their
+ *         places (WG_KEEP_PLACES). */
 WG_API WG_MUST_CHECK wg_status wg_check_branches(wg_tape *t, wg_callback *f, void *data,
                                                  size_t n, const double *x, size_t m,
                                                  size_t points, const double *at);

@@ -218,8 +218,8 @@ WGI_FUNCTION wg_dual wgi_dual_chain4(double v, int r, double d, wg_dual x, int s
 }
 
 /* ---- C++: operands in any position ---------------------------------------------------------
- * wgi_any_NAME of duals and numbers for wengert/generic.h: of numbers alone, a number. wg::NAME,
- * as in wengert/statement.hpp, and operators, where one operand is a dual. */
+ * wgi_any_NAME of duals and numbers for wengert/generic.h: of numbers alone, a number.
+ * wg::NAME, as in wengert/statement.hpp, and operators, where one operand is a dual. */
 
 /* Kernels for three types (generic.h) and operators of duals need C++17. */
 #if defined(__cplusplus) && __cplusplus >= 201703L

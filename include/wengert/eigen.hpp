@@ -3,16 +3,16 @@
  *
  *     using matrix = Eigen::Matrix<wg::active, Eigen::Dynamic, Eigen::Dynamic>;
  *
- * What Eigen does coefficient by coefficient is recorded so. Products, triangular solves, Cholesky and LU
- * factorisations, eigenvalues of symmetric matrices and BDCSVD are one record each, by the operations of this
- * library (BLAS and LAPACK), in the places where Eigen itself calls those for doubles: so are what is
- * made of them, as inverses, determinants and LDL' of blocks. Small ones, and what of numbers alone is
- * computed, are not.
+ * What Eigen does coefficient by coefficient is recorded so. Products, triangular solves,
+ * Cholesky and LU factorisations, eigenvalues of symmetric matrices and BDCSVD are one record
+ * each, by the operations of this library (BLAS and LAPACK), in the places where Eigen itself
+ * calls those for doubles: so are what is made of them, as inverses, determinants and LDL' of
+ * blocks. Small ones, and what of numbers alone is computed, are not.
  *
- * Signs of eigenvectors and singular vectors are LAPACK's, and a sweep through those of equal values is
- * refused (WG_EDEGENERATE). A matrix that is no good for a factorisation leaves the tape as it is, and is told by
- * info() as with doubles. Eigen's products by several threads are off, as a scope is of one thread: this
- * header comes before all others of Eigen. */
+ * Signs of eigenvectors and singular vectors are LAPACK's, and a sweep through those of equal
+ * values is refused (WG_EDEGENERATE). A matrix that is no good for a factorisation leaves the
+ * tape as it is, and is told by info() as with doubles. Eigen's products by several threads are
+ * off, as a scope is of one thread: this header comes before all others of Eigen. */
 #ifndef WENGERT_EIGEN_HPP
 #define WENGERT_EIGEN_HPP
 
@@ -75,7 +75,8 @@ inline void scatter(const wg_mat &y, wg::active *to, std::ptrdiff_t down, std::p
                 wg_mat_at(y, i, j);
 }
 
-/* Elements at from[i * down + j * across], column after column, and whether one is a variable. */
+/* Elements at from[i * down + j * across], column after column, and whether one is a
+ * variable. */
 struct gathered {
     std::size_t rows, cols;
     std::vector<wg_real> x;
@@ -384,7 +385,8 @@ template <> struct llt_inplace<wg::active, Upper> {
 #else
 #define WGI_EIGEN_LU(type) partial_lu_impl<wg::active, Order, type>
 #endif
-/* By the operation where that is square and regular; else by coefficients, with another type of indices. */
+/* By the operation where that is square and regular; else by coefficients, with another type
+ * of indices. */
 template <int Order> struct WGI_EIGEN_LU(int) {
     static Index blocked_lu(Index rows, Index cols, wg::active *lu, Index stride, int *swaps,
                             int &count, Index = 256) {

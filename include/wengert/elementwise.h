@@ -42,8 +42,8 @@ typedef double wg_map_fn(void *ctx, double x);
 /* wg_mat_map - f of every element, d its derivative. Sweeps call d, at elements whose adjoint
  * is not 0: ctx lives as long as the recording.   wg_mat_map_twice - the same with the derivative dd
  * of d, for second derivatives, which wg_mat_map has none of.
- * In functions they are called at each point, from the thread that evaluates it, and ctx lives as long as
- * every function that is made of it; a file or a text cannot have them.
+ * In functions they are called at each point, from the thread that evaluates it, and ctx lives
+ * as long as every function that is made of it; a file or a text cannot have them.
  * Errors:  WG_ENULL: f, d or dd is NULL; and as above. */
 WG_API wg_mat wg_mat_map(wg_tape *t, wg_map_fn *f, wg_map_fn *d, void *ctx, wg_mat a);
 WG_API wg_mat wg_mat_map_twice(wg_tape *t, wg_map_fn *f, wg_map_fn *d, wg_map_fn *dd, void *ctx,

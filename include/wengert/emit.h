@@ -69,9 +69,9 @@ typedef struct wg_emit_options {
  *          column, and of LAPACKE only functions that end in _work are called: the text
  *          allocates nothing, though BLAS may. Integers of BLAS may have 64 bits. The name is
  *          none that these headers have, and in a file of many texts such ones come last.
- *          Without operations on whole matrices the text needs neither header. Eigenvalues, singular
- *          values and what else a function keeps as one node that is none of these are calls of
- *          wg_block_value (block.h) in it: it is linked to this library, too.
+ *          Without operations on whole matrices the text needs neither header. Eigenvalues,
+ *          singular values and what else a function keeps as one node that is none of these are
+ *          calls of wg_block_value (block.h) in it: it is linked to this library, too.
  * Stack:   at one point 8 bytes for each number that is alive between two units; in a batch 64
  *          for each of these, for each entry of an input that is read and of an output, 72 for
  *          each sum, 8 for each number that is shared by all points or done once. In both, 8
@@ -82,8 +82,8 @@ typedef struct wg_emit_options {
  *          adjoint of the latter. Nothing else grows with the function: with 10^5 inputs at
  *          each point a batch needs 6.4 MB.
  * Errors:  WG_ENULL; WG_EARG: the name, the entries or blas; WG_EMODE: an operation of the
- *          user's whose text is more than an expression over <math.h>, or, without options.blas, one
- *          that would be a call of this library; wg_mat_map, wg_symmetric_apply: the message names it;
+ *          user's whose text is more than an expression over <math.h>, or, without
+ *          options.blas, one that would be a call of this library; wg_mat_map, wg_symmetric_apply: the message names it;
  *          WG_EWRITE; WG_ENOMEM, WG_EBUDGET. */
 WG_API WG_MUST_CHECK wg_status wg_function_emit(wg_tape *t, const wg_function *f,
                                                 const wg_emit_options *options, wg_write *write,
@@ -129,8 +129,8 @@ typedef struct wg_compiled {
  *          operands of one norm, maximum, ... among them, take more than 768 KB; and in a
  *          program with rights that its user does not have (set-user-ID).
  * Cost:    for the first time that of the compiler, seconds for 10^4 operations, an array of n
- *          operands being n of them; later that of asking it, one process or two. Evaluation keeps
- *          at most 1.5 MB on the stack of each thread.
+ *          operands being n of them; later that of asking it, one process or two. Evaluation
+ *          keeps at most 1.5 MB on the stack of each thread.
  * Errors:  WG_ENULL; WG_ENOMEM, WG_EBUDGET. *out is NULL then. */
 WG_API WG_MUST_CHECK wg_status wg_function_compile(wg_tape *t, const wg_function *f,
                                                    const wg_compile_options *options,
@@ -140,7 +140,8 @@ WG_API WG_MUST_CHECK wg_status wg_function_compile(wg_tape *t, const wg_function
  *                             convention of WG_EMIT_POINT; wg_function_evaluate is as before.
  * wg_function_point         - that code. It lives as long as the function, and any number of threads
  *                             may call it. NULL: there is none, or f is NULL.
- * Use:     for who asks at one point at a time, as solvers do: it costs the arithmetic and a call.
+ * Use:     for who asks at one point at a time, as solvers do: it costs the arithmetic and a
+ *          call.
  * Bits:    as of wg_function_emit.
  * Files, Without, Cost, Errors: as above. There is no such code, too, of what wg_function_emit
  *          refuses without options.blas. */
@@ -157,8 +158,8 @@ WG_API wg_point_call *wg_function_point(const wg_function *f);
  *                       compiled; compiled.cached: all of those were there before;
  *                       compiled.why: why one is not.
  * Cost:    a scan by one thread on a grid of lines of 8 cells and more reads and writes its
- *          states in place. Where the adjoint needs values of functions such as exp, the function
- *          and the adjoint are compiled once more, for scans that keep them. */
+ *          states in place. Where the adjoint needs values of functions such as exp, the
+ *          function and the adjoint are compiled once more, for scans that keep them. */
 WG_API WG_MUST_CHECK wg_status wg_callable_compile(wg_tape *t, const wg_callable *k,
                                                    const wg_compile_options *options,
                                                    wg_callable **out, wg_compiled *compiled);

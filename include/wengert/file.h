@@ -3,8 +3,8 @@
  *
  * A file holds all that a function is: arguments, numbers to the last bit, operations by their
  * names. It is the same on every machine. What is loaded gives the same bits as what was saved,
- * and is saved as the same bytes, but that operations get the names they have now: those they had
- * before are read. Functions without loops and operations on whole matrices
+ * and is saved as the same bytes, but that operations get the names they have now: those they
+ * had before are read. Functions without loops and operations on whole matrices
  * (function.h) are files of version 1, which every version of the library reads; those with
  * them are files of version 2. */
 #ifndef WENGERT_FILE_H
@@ -21,8 +21,9 @@ struct wg_scalar_op; /* operation.h */
  * wg_function_write - the same to wherever write puts them: wg_write_file for a FILE *.
  * Errors:  WG_ENULL; WG_ESHAPE: the buffer is too small, and left as it was; WG_EARG: the name
  *          of a user's operation is not one word of at most 255 bytes, loops are more than 16
- *          deep in each other, or an argument has 2^30 rows or columns; WG_EMODE: it calls functions of the user's
- *          (wg_mat_map, wg_symmetric_apply), which are addresses; WG_EWRITE. */
+ *          deep in each other, or an argument has 2^30 rows or columns; WG_EMODE: it calls
+ *          functions of the user's (wg_mat_map, wg_symmetric_apply), which are addresses;
+ *          WG_EWRITE. */
 WG_API WG_MUST_CHECK wg_status wg_function_save(const wg_function *f, void *buffer,
                                                 size_t bytes, size_t *needed);
 WG_API WG_MUST_CHECK wg_status wg_function_write(const wg_function *f, wg_write *write,

@@ -45,18 +45,18 @@ typedef struct wg_argument {
  *          LAPACK, where they are more than 2048 scalar operations; so are their derivatives,
  *          of any order. At a point where a matrix is singular, or not positive definite, such
  *          results are NaN: there is no status for each point. At the recording there is.
- *          Eigenvalues, singular values, functions of matrices and matrix equations are one node each,
- *          at any size, as QR, least squares, pseudo-inverses and exponentials are from 65536 scalar
- *          operations on, with derivatives of any order (functions of symmetric matrices: two): NaN
- *          where the tape would refuse.
+ *          Eigenvalues, singular values, functions of matrices and matrix equations are one
+ *          node each, at any size, as QR, least squares, pseudo-inverses and exponentials are
+ *          from 65536 scalar operations on, with derivatives of any order (functions of
+ *          symmetric matrices: two): NaN where the tape would refuse.
  * Loops:   maps and scans (map.h) are written out, operation by operation, and simplified with
  *          all else. Where that would be more than wg_options.loops_over operations, they stay
  *          loops: in the function, in all its derivatives, and in its text (emit.h). The states
  *          of all steps are kept while a derivative is evaluated. A loop is no part of what
  *          wg_function_is_zero sees, and evaluated at one point it takes some hundred
  *          nanoseconds per step beside its operations.
- * Branches: with WG_CHECKED f is called eight times, also at other points, and refused if it branches
- *          on values there (wg_check_branches): WG_EBRANCH.
+ * Branches: with WG_CHECKED f is called eight times, also at other points, and refused if it
+ *          branches on values there (wg_check_branches): WG_EBRANCH.
  * Cost:    one recording; about 48 bytes per operation, from the memory callbacks of the tape;
  *          while it is made, some 200 bytes per operation in the arena of t.
  * Errors:  as the drivers; WG_EARG: flags, or a name twice; WG_EMODE: no kept code, or an
@@ -68,8 +68,8 @@ WG_API WG_MUST_CHECK wg_status wg_function_record(wg_tape *t, wg_callback *f, vo
 
 /* wg_function_extract - the same from what is on a tape: the outputs y as a function of the
  * inputs x, which may be any variables of the recording; what they were computed from is left
- * out. Variables on which y depends beside x are constants. The recording stays as it is. What it
- * owes to values, as a C branch on one, cannot be found here, also not with WG_CHECKED.
+ * out. Variables on which y depends beside x are constants. The recording stays as it is. What
+ * it owes to values, as a C branch on one, cannot be found here, also not with WG_CHECKED.
  * x, y:    variables of all inputs, of all outputs, one after the other; y may be constants.
  * Errors:  WG_ENULL, WG_EARG (an input twice), WG_ESTALE, WG_EMODE, WG_ENOMEM; the recording is
  *          as good as before. */
@@ -105,8 +105,9 @@ WG_API wg_status wg_function_statistics(const wg_function *f, wg_function_stats 
  * the same, a result of a loop among them: this is the sparsity that a solver is told of.
  * No such entry: 0. */
 WG_API int wg_function_is_zero(const wg_function *f, size_t output, size_t entry);
-/* wg_function_sparsity - the entries of an output that are not identically 0, as a pattern: of a
- * function made by wg_function_jacobian or wg_function_hessian that of the Jacobian or Hessian.
+/* wg_function_sparsity - the entries of an output that are not identically 0, as a pattern: of
+ * a function made by wg_function_jacobian or wg_function_hessian that of the Jacobian or
+ * Hessian.
  * t: as workspace, left empty.  Errors: WG_ENULL, WG_EARG, WG_ENOMEM. *out is NULL. */
 WG_API WG_MUST_CHECK wg_status wg_function_sparsity(wg_tape *t, const wg_function *f,
                                                     size_t output, wg_layout layout,
@@ -141,9 +142,9 @@ typedef struct wg_function_guard {
 /* Bytes of workspace of a call with these threads; 64-byte aligned memory is best. */
 WG_API size_t wg_function_work(const wg_function *f, const wg_threads *threads);
 
-/* wg_function_evaluate - y = f(x) at `points` points. x: one per input, wg_function_inputs(f) of
- * them; y: one per output, wg_function_outputs(f). Derivatives have more inputs than the function
- * they are of, and no array of C knows how long it is: compare the numbers once.
+/* wg_function_evaluate - y = f(x) at `points` points. x: one per input, wg_function_inputs(f)
+ * of them; y: one per output, wg_function_outputs(f). Derivatives have more inputs than the
+ * function they are of, and no array of C knows how long it is: compare the numbers once.
  * Transcendental functions are those of elementwise.h: within 4 ulp of the callback's. The zero
  * rule holds for products with adjoints and tangents. Results must not overlap the inputs.
  * threads: may be NULL. The bits of all results are the same for any number of them.
@@ -157,9 +158,9 @@ WG_API WG_MUST_CHECK wg_status wg_function_evaluate(const wg_function *f, size_t
 
 /* wg_function_evaluate_progress - the same, telling somebody how far it is: after some hundred
  * points each time, also of compiled code, and after each step of a loop. NULL: nobody.
- * Errors:  WG_ESTOPPED: results of some points are the new ones, of the others what they were, or
- *          NaN where a loop was left; sums are not written. Function, threads and work are as good
- *          as before. */
+ * Errors:  WG_ESTOPPED: results of some points are the new ones, of the others what they were,
+ *          or NaN where a loop was left; sums are not written. Function, threads and work are
+ *          as good as before. */
 WG_API WG_MUST_CHECK wg_status wg_function_evaluate_progress(
     const wg_function *f, size_t points, const wg_points *x, const wg_results *y,
     wg_threads *threads, void *work, wg_function_guard *guard, const wg_progress *progress);
@@ -171,18 +172,20 @@ WG_API WG_MUST_CHECK wg_status wg_function_evaluate_progress(
  * machines with the same vectors. NULL: 0. */
 WG_API size_t wg_function_block(const wg_function *f);
 
-/* Makes total[k] of number k of all blocks, sum[n b + k] of block b of this part, and of those of
- * the other parts: with the bits of wg_function_evaluate, if blocks are added to 0 in the
- * order of the points. Called once, in the caller's thread, when all points of the part are done. */
+/* Makes total[k] of number k of all blocks, sum[n b + k] of block b of this part, and of those
+ * of the other parts: with the bits of wg_function_evaluate, if blocks are added to 0 in the
+ * order of the points. Called once, in the caller's thread, when all points of the part are
+ * done. */
 typedef wg_status wg_adding(void *ctx, size_t blocks, size_t n, const double *sum,
                             double *total);
 
 /* wg_function_work_part - bytes of workspace of wg_function_evaluate_part: those of
  * wg_function_work, and the sums of all blocks.
- * wg_function_evaluate_part - wg_function_evaluate of some of all `all` points, the others being
- * evaluated elsewhere: by other processes (mpi.h), say. A part begins where a block does; x and y are
- * those of its points, and guard->point counts from its first one. Sums are those that `add` makes; what
- * depends on them is computed in every part. Where the function has no sums, add is not called.
+ * wg_function_evaluate_part - wg_function_evaluate of some of all `all` points, the others
+ * being evaluated elsewhere: by other processes (mpi.h), say. A part begins where a block does;
+ * x and y are those of its points, and guard->point counts from its first one. Sums are those
+ * that `add` makes; what depends on them is computed in every part. Where the function has no
+ * sums, add is not called.
  * Errors:  as wg_function_evaluate; WG_ENULL: add; what add returned: sums are not written. */
 WG_API size_t wg_function_work_part(const wg_function *f, size_t points,
                                     const wg_threads *threads);

@@ -408,7 +408,7 @@ WGI_LOOP double wgi_double_lookup(double index, size_t n, const double *x) {
     return k < n ? x[k] : NAN;
 }
 
-/* ---- variables whose derivatives are given (given.h) ---------------------------------------- */
+/* ---- variables whose derivatives are given (given.h) ------------------------------------- */
 
 WGI_FUNCTION double wgi_double_given(double v, size_t n, const double *x, const double *p) {
     (void)n, (void)x, (void)p;
@@ -431,7 +431,8 @@ WGI_FUNCTION double wgi_double_terms_close(wgi_double_terms *s, double v) {
     return v;
 }
 
-/* Loops of a length that is known when it is compiled go, so that no operand stands in memory. */
+/* Loops of a length that is known when it is compiled go, so that no operand stands in
+ * memory. */
 WGI_FUNCTION wg_dual wgi_dual_given(double v, size_t n, const wg_dual *x, const double *p) {
     const wgi_pack zero = {0};
     if (n == 0) return wg_dual_constant(v);

@@ -12,9 +12,9 @@ WG_BEGIN_DECLS
 WGI_API wg_real wgi_let_given(wg_tape *t, double value, size_t n, const wg_real *x,
                               const double *partial, const char *file, int line);
 
-/* wg_let_given - the variable y with that value and dy/dx[i] = partial[i]. A variable that comes
- * twice counts twice; constants have no derivative. Where all are constants, or nothing is
- * recorded (wg_tape_pause), y is a constant.
+/* wg_let_given - the variable y with that value and dy/dx[i] = partial[i]. A variable that
+ * comes twice counts twice; constants have no derivative. Where all are constants, or nothing
+ * is recorded (wg_tape_pause), y is a constant.
  * Shapes:  x, partial of n; n of any size. Both are read by the call only.
  * Adjoint: x_[i] += y_ partial[i], by the zero rule; tangents likewise.
  * Cost:    n / 2 records, rounded up, and a slot; inline where n is up to 24 and known to the
@@ -33,7 +33,8 @@ WGI_FUNCTION double wg_chain(double p, double q) {
     return __builtin_expect(__builtin_isnan(v), 0) && zero ? 0 : v;
 }
 
-/* The most operands that are recorded inline; the limit of a tape leaves room for the first eight. */
+/* The most operands that are recorded inline; the limit of a tape leaves room for the first
+ * eight. */
 enum { WGI_GIVEN = 24, WGI_GIVEN_ROOM = 8 };
 
 #ifdef __cplusplus
@@ -87,14 +88,15 @@ typedef struct wg_terms {
 
 WGI_API void wgi_terms_add(wg_terms *s, wg_real x, double partial);
 
-/* wg_terms_open, wg_terms_add, wg_terms_close - wg_let_given of operands that come one by one, as in a loop whose
- * turns are not counted before: open, add each of them, and close gives the variable. Nothing else is recorded
- * between the first of them and close; what is never closed is a variable that nobody has.
+/* wg_terms_open, wg_terms_add, wg_terms_close - wg_let_given of operands that come one by one,
+ * as in a loop whose turns are not counted before: open, add each of them, and close gives the
+ * variable. Nothing else is recorded between the first of them and close; what is never closed
+ * is a variable that nobody has.
  * Adjoint: as wg_let_given.
  * Cost:    half a record for each operand that is no constant, inline; one slot.
- * Errors:  as wg_let_given, the tape keeps the status from the operand on that was wrong; WG_EMODE: between operands
- *          something was recorded, the tape was reset, paused or resumed, or rewound, which is found as for a
- *          variable (wg_tape_rewind). */
+ * Errors:  as wg_let_given, the tape keeps the status from the operand on that was wrong;
+ *          WG_EMODE: between operands something was recorded, the tape was reset, paused or
+ *          resumed, or rewound, which is found as for a variable (wg_tape_rewind). */
 WGI_FUNCTION wg_terms wg_terms_open(wg_tape *t) {
     wg_terms s;
     s.tape = t, s.slot = s.stamp = 0, s.half = s.paused = 0;

@@ -181,11 +181,11 @@ WG_API wg_status wg_scan(wg_tape *t, size_t steps, size_t stages, const wg_stage
  * of a cell is then one function of what is around it, where otherwise every cell adds to the
  * adjoints of its neighbours. To be compiled afterwards, if at all.
  * x:       one source per input, as of the stage. Names and offsets count.
- * A scan makes use of it where all its stages are such, and all their outputs are states or read
- * by later stages; with boundaries that are not WG_CLAMPED; without comparisons, summed outputs,
- * and shared inputs that are differentiated. Otherwise, and in calls and maps, it is as k: also
- * where too much would be computed for each neighbour anew. Adjoints may differ in their last
- * bits from those by k.
+ * A scan makes use of it where all its stages are such, and all their outputs are states or
+ * read by later stages; with boundaries that are not WG_CLAMPED; without comparisons, summed
+ * outputs, and shared inputs that are differentiated. Otherwise, and in calls and maps, it is
+ * as k: also where too much would be computed for each neighbour anew. Adjoints may differ in
+ * their last bits from those by k.
  * Errors:  those of wg_callable_new. */
 WG_API WG_MUST_CHECK wg_status wg_callable_stencil(wg_tape *t, const wg_callable *k,
                                                    const wg_source *x, wg_callable **out);
@@ -207,10 +207,10 @@ typedef struct wg_region {
     unsigned flags;
 } wg_region;
 
-/* Flags of a region. WG_REGION_ALWAYS: it reaches beyond the tape (block.h), as what communicates does. Then
- * the steps are gone through in the same order wherever the other ends call wg_checkpoint with as many steps,
- * regions and stored states: when they are recorded, and in every sweep and tangent, whatever adjoints are, once for each
- * lane. */
+/* Flags of a region. WG_REGION_ALWAYS: it reaches beyond the tape (block.h), as what
+ * communicates does. Then the steps are gone through in the same order wherever the other ends
+ * call wg_checkpoint with as many steps, regions and stored states: when they are recorded, and
+ * in every sweep and tangent, whatever adjoints are, once for each lane. */
 enum { WG_REGION_ALWAYS = 1 };
 
 /* wg_checkpoint - `steps` times the regions, in their order.
@@ -223,9 +223,9 @@ enum { WG_REGION_ALWAYS = 1 };
  *          regions by hand cannot be (WG_EMODE), nor those with WG_REGION_ALWAYS.
  * Cost:    one record; the tape keeps `stored` states and one more.
  * Errors:  (y is NaN, the tape keeps the status)  WG_ENULL, WG_ESHAPE; WG_EARG: work is t, or the recording
- *          has 16 others already; what a region returned, or what was wrong with its recording; WG_EMODE: it
- *          communicates, and not by WG_REGION_ALWAYS. Of a sweep: WG_ESTALE: work was freed (found if it
- *          works for one recording at a time). */
+ *          has 16 others already; what a region returned, or what was wrong with its recording;
+ *          WG_EMODE: it communicates, and not by WG_REGION_ALWAYS. Of a sweep: WG_ESTALE: work
+ *          was freed (found if it works for one recording at a time). */
 WG_API wg_status wg_checkpoint(wg_tape *t, wg_tape *work, size_t steps, size_t regions,
                                const wg_region *region, size_t stored, wg_mat state,
                                wg_mat param, wg_mat *y);

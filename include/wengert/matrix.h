@@ -2,12 +2,14 @@
 /* Matrix variables: making them, views of them, their values and adjoints.
  *
  * Operations on them are in elementwise.h, reduce.h, products.h, data.h, solve.h, spectral.h,
- * statistics.h and batch.h. All matrices are column-major; a vector is a matrix with one column.
+ * statistics.h and batch.h. All matrices are column-major; a vector is a matrix with one
+ * column.
  *
- * The one convention for symmetric operands: an operation on a symmetric matrix A is f((A + A')/2).
- * Its gradient is symmetric, equal bit by bit in both triangles, and a tangent enters with its
- * symmetric part. What A is, if it is not symmetric: products and factorisations read one of its
- * triangles, the one named by uplo or the lower one; operations of spectral.h take (A + A')/2. */
+ * The one convention for symmetric operands: an operation on a symmetric matrix A is
+ * f((A + A')/2). Its gradient is symmetric, equal bit by bit in both triangles, and a tangent
+ * enters with its symmetric part. What A is, if it is not symmetric: products and
+ * factorisations read one of its triangles, the one named by uplo or the lower one;
+ * operations of spectral.h take (A + A')/2. */
 #ifndef WENGERT_MATRIX_H
 #define WENGERT_MATRIX_H
 
@@ -48,11 +50,11 @@ WG_API wg_mat wg_mat_identity(wg_tape *t, size_t n);
 /* wg_mat_gather - variables (and constants) of an array as a matrix, column after column; one
  * record.  x of rows*cols. */
 WG_API wg_mat wg_mat_gather(wg_tape *t, size_t rows, size_t cols, const wg_real *x);
-/* wg_mat_from_real - a variable or constant as a 1-by-1 matrix, without a record: its slot is that
- * of x. Operations on matrices take variables and numbers as they are (operand.h); this is for
- * arrays of matrices, and for results.
- * Cost:    8 bytes in a place of 32. After a replay it is as x itself: wg_mat_at gives the value as
- *          of then, operations and wg_mat_value have the new one.
+/* wg_mat_from_real - a variable or constant as a 1-by-1 matrix, without a record: its slot is
+ * that of x. Operations on matrices take variables and numbers as they are (operand.h); this is
+ * for arrays of matrices, and for results.
+ * Cost:    8 bytes in a place of 32. After a replay it is as x itself: wg_mat_at gives the
+ *          value as of then, operations and wg_mat_value have the new one.
  * Errors:  WG_ENOMEM, WG_EBUDGET. A stale x: what takes the matrix refuses. */
 WG_API wg_mat wg_mat_from_real(wg_tape *t, wg_real x);
 
@@ -121,8 +123,9 @@ WG_API WG_MUST_CHECK wg_status wg_mat_tangent_seed(wg_tape *t, wg_mat x, size_t 
  * no judge.
  * Shapes:  in of `inputs`: constants or variables of t, whose values are taken; derivatives are
  *          by the variables, or by all when there is none.
- * Errors:  WG_EMISMATCH: the message of t names operation, result, operand, elements and the two
- *          numbers; WG_ENULL: also for no shape, value or vjp; what the operation returns. */
+ * Errors:  WG_EMISMATCH: the message of t names operation, result, operand, elements and the
+ *          two numbers; WG_ENULL: also for no shape, value or vjp; what the operation
+ *          returns. */
 WG_API WG_MUST_CHECK wg_status wg_check_op(wg_tape *t, const wg_block_op *op,
                                            const void *params, size_t bytes, size_t inputs,
                                            const wg_mat *in, size_t outputs);

@@ -14,13 +14,13 @@
  *
  *     WG_OPERATION2(name, value, da, db, daa, dab, dbb, class, source)
  *
- * The name may be that of a built-in operation, of this version or a later one: WG_CALL1(gelu, x)
- * is yours, wg_gelu(x) would be the library's.
+ * The name may be that of a built-in operation, of this version or a later one: WG_CALL1(gelu,
+ * x) is yours, wg_gelu(x) would be the library's.
  *
  * Letters: a b c d operand values, v the value. A partial whose text is a bare 0 is skipped.
- * Classes: ARITH (partials finite whenever the operands are), GUARD (a partial may be exactly 0),
- * SING (a partial may be infinite or NaN at a finite operand); said for readers, the zero rule is
- * for all of them. */
+ * Classes: ARITH (partials finite whenever the operands are), GUARD (a partial may be exactly
+ * 0), SING (a partial may be infinite or NaN at a finite operand); said for readers, the zero
+ * rule is for all of them. */
 #ifndef WENGERT_OPERATION_H
 #define WENGERT_OPERATION_H
 
@@ -44,8 +44,8 @@ typedef struct wg_scalar_op {
     const char *text[15];
 } wg_scalar_op;
 
-/* The built-in operations, by their positions WGI_OP_... of scalar.h: &wgi_scalar_ops[WGI_OP_sin],
- * one of wgi_scalar_op_count. */
+/* The built-in operations, by their positions WGI_OP_... of
+ * scalar.h: &wgi_scalar_ops[WGI_OP_sin], one of wgi_scalar_op_count. */
 WGI_API extern const wg_scalar_op wgi_scalar_ops[];
 WGI_API extern const size_t wgi_scalar_op_count;
 

@@ -1,24 +1,24 @@
 /* SPDX-License-Identifier: MIT */
-/* Optimisers, for who has no solver: a local minimum of an objective, or of a sum of squares, from
- * the callbacks that drivers take; and steps of descent for loops of the user's own.
+/* Optimisers, for who has no solver: a local minimum of an objective, or of a sum of squares,
+ * from the callbacks that drivers take; and steps of descent for loops of the user's own.
  *
  *     wg_minimise_result r;
  *     wg_minimise(t, f, data, n, x, NULL, &r);        L-BFGS from x, which becomes the minimum
  *     printf("%g: %s\n", r.value, wg_stop_text(r.why));
  *
- * The tape is workspace, left empty and in its mode, as by a driver. What a search needs beside is
- * obtained once, at its beginning, through the memory callbacks of the tape and of its budget;
- * after the first iteration nothing is allocated.
+ * The tape is workspace, left empty and in its mode, as by a driver. What a search needs beside
+ * is obtained once, at its beginning, through the memory callbacks of the tape and of its
+ * budget; after the first iteration nothing is allocated.
  *
- * WG_OK says that the search came to an end, not that there is a minimum: why it ended is in the
- * result, and `converged` is 1 where that means a minimum. A failure of the user's statements is
- * returned as from a driver; x is then the best point before that, and the result says so. Where the
- * value or a derivative is NaN or infinite, a line search, a trust region, a damped step is made
- * shorter; at the start, and in descent, that is WG_ENONFINITE.
+ * WG_OK says that the search came to an end, not that there is a minimum: why it ended is in
+ * the result, and `converged` is 1 where that means a minimum. A failure of the user's
+ * statements is returned as from a driver; x is then the best point before that, and the result
+ * says so. Where the value or a derivative is NaN or infinite, a line search, a trust region, a
+ * damped step is made shorter; at the start, and in descent, that is WG_ENONFINITE.
  *
- * Errors, of all searches: those of the drivers; WG_ENULL; WG_EARG: an option out of its range, x
- * not within its bounds: the message says which; WG_ENOMEM, WG_EBUDGET. x is untouched if the first
- * evaluation failed. */
+ * Errors, of all searches: those of the drivers; WG_ENULL; WG_EARG: an option out of its range,
+ * x not within its bounds: the message says which; WG_ENOMEM, WG_EBUDGET. x is untouched if the
+ * first evaluation failed. */
 #ifndef WENGERT_OPTIMISE_H
 #define WENGERT_OPTIMISE_H
 
@@ -27,7 +27,7 @@
 
 WG_BEGIN_DECLS
 
-/* ---- steps of descent --------------------------------------------------------------------- */
+/* ---- steps of descent -------------------------------------------------------------------- */
 
 /* What a step does with the gradient g, at the rate r; v, m, s are the state, 0 at first:
  *   plain     x -= r g
@@ -45,8 +45,8 @@ WG_BEGIN_DECLS
     X(ADAM, "Adam")                                                                            \
     X(ADAGRAD, "Adagrad")
 
-/* The rate of step k, relative to the first one; j steps come after those of the warm-up, in which
- * it grows as (k + 1) / (warmup + 1):
+/* The rate of step k, relative to the first one; j steps come after those of the warm-up, in
+ * which it grows as (k + 1) / (warmup + 1):
  *   constant     1
  *   steps        decay^floor(j / period)
  *   exponential  decay^(j / period)
@@ -81,21 +81,21 @@ typedef struct wg_descent {
 WG_API double wg_descent_rate(const wg_descent *o, size_t step);
 /* wg_descent_numbers - how many numbers of state a rule has for n variables: 0, n or 2 n. */
 WG_API size_t wg_descent_numbers(const wg_descent *o, size_t n);
-/* wg_descent_step - x is moved by step number `step`, against the gradient g, which the user has
- * from where he likes; the state is his, all 0 before step 0. o NULL: the defaults.
+/* wg_descent_step - x is moved by step number `step`, against the gradient g, which the user
+ * has from where he likes; the state is his, all 0 before step 0. o NULL: the defaults.
  * wg_mat_descent_step - the same of n matrices, whose gradients are one: for wg_mat_gradient.
  * Shapes:  x, g of n, state of wg_descent_numbers;  g[i] as x[i], state of wg_descent_numbers of
  *          all their elements. x, g and state do not overlap.
- * Errors:  WG_ENULL; WG_EARG: an option out of its range, or a schedule without a period; WG_ESHAPE;
- *          WG_ENONFINITE: the gradient or the rate is NaN or infinite. x and state are then as they
- *          were. */
+ * Errors:  WG_ENULL; WG_EARG: an option out of its range, or a schedule without a period;
+ *          WG_ESHAPE; WG_ENONFINITE: the gradient or the rate is NaN or infinite. x and state
+ *          are then as they were. */
 WG_API WG_MUST_CHECK wg_status wg_descent_step(const wg_descent *o, size_t step, size_t n,
                                                double *x, const double *g, double *state);
 WG_API WG_MUST_CHECK wg_status wg_mat_descent_step(const wg_descent *o, size_t step, size_t n,
                                                    const wg_mat_result *x,
                                                    const wg_mat_result *g, double *state);
 
-/* ---- searches ----------------------------------------------------------------------------- */
+/* ---- searches ---------------------------------------------------------------------------- */
 
 /* How wg_minimise goes on:
  *   L-BFGS     quasi-Newton steps of the last `memory` pairs, a line search to the strong Wolfe
@@ -179,25 +179,25 @@ typedef struct wg_minimise_result {
 
 /* wg_minimise - a local minimum of f near x, which is overwritten, for m = 1.
  * Shapes:  x n.  o NULL: the defaults.
- * Cost:    L-BFGS: a gradient or two per step, memory of 2 memory + 8 vectors; Newton-CG: per step
- *          two recordings and at most 2 n products; descent: a gradient per step.
+ * Cost:    L-BFGS: a gradient or two per step, memory of 2 memory + 8 vectors; Newton-CG: per
+ *          step two recordings and at most 2 n products; descent: a gradient per step.
  * Errors:  also WG_EMODE: Newton-CG on a tape without WG_KEEP_CODE. */
 WG_API WG_MUST_CHECK wg_status wg_minimise(wg_tape *t, wg_callback *f, void *data, size_t n,
                                            double *x, const wg_minimise_options *o,
                                            wg_minimise_result *result);
 
-/* wg_mat_minimise - the same of a function of n matrices x with one output, 1x1. Bounds, and what
- * the callback for progress sees, are of all elements, matrix after matrix, column after column.
- * Newton-CG records for each product. */
+/* wg_mat_minimise - the same of a function of n matrices x with one output, 1x1. Bounds, and
+ * what the callback for progress sees, are of all elements, matrix after matrix, column after
+ * column. Newton-CG records for each product. */
 WG_API WG_MUST_CHECK wg_status wg_mat_minimise(wg_tape *t, wg_mat_callback *f, void *data,
                                                size_t n, const wg_mat_result *x,
                                                const wg_minimise_options *o,
                                                wg_minimise_result *result);
 
-/* wg_function_minimise - the same of a function that was recorded, its gradient derived once: one
- * output of one entry, summed over the points if there are several. x: the entries of all inputs
- * that are not WG_PASSIVE, one after the other; with several points these are shared. in: one per
- * input, of which those of WG_PASSIVE ones are read.
+/* wg_function_minimise - the same of a function that was recorded, its gradient derived once:
+ * one output of one entry, summed over the points if there are several. x: the entries of all
+ * inputs that are not WG_PASSIVE, one after the other; with several points these are shared.
+ * in: one per input, of which those of WG_PASSIVE ones are read.
  * Errors:  also WG_ESHAPE: the inputs or the output are not so; WG_EGUARD. */
 WG_API WG_MUST_CHECK wg_status wg_function_minimise(wg_tape *t, const wg_function *f,
                                                     size_t points, const wg_points *in,
@@ -205,13 +205,13 @@ WG_API WG_MUST_CHECK wg_status wg_function_minimise(wg_tape *t, const wg_functio
                                                     const wg_minimise_options *o,
                                                     wg_minimise_result *result);
 
-/* wg_fit - parameters x that make the sum of squares of the m residuals of f smallest, near x, which
- * is overwritten: Levenberg-Marquardt on the QR factorisation of the Jacobian.
- * Shapes:    x n; deviation n, or NULL: the standard deviations sqrt(rss / (m - n) diag((J'J)^-1)) of
- *            the parameters that are not held by a bound, n counting these. NaN: of those that are,
- *            and of all where m <= n or where they are not determined.
- * Cost:      per step one Jacobian, one QR of m-by-n, one or more of 2n-by-n and two evaluations for
- *            each; memory of two Jacobians.
+/* wg_fit - parameters x that make the sum of squares of the m residuals of f smallest, near x,
+ * which is overwritten: Levenberg-Marquardt on the QR factorisation of the Jacobian.
+ * Shapes:    x n; deviation n, or NULL: the standard deviations sqrt(rss / (m - n)
+ *            diag((J'J)^-1)) of the parameters that are not held by a bound, n counting these.
+ *            NaN: of those that are, and of all where m <= n or where they are not determined.
+ * Cost:      per step one Jacobian, one QR of m-by-n, one or more of 2n-by-n and two
+ *            evaluations for each; memory of two Jacobians.
  * Errors:    also WG_ESHAPE: sizes beyond LAPACK's.
  * Source:    More 1978 (scaling); Nielsen 1999 (damping); Transtrum, Sethna 2012 (geodesic
  *            acceleration); Conn, Gould, Toint 2000, 17.4.2 (rounding). */
@@ -219,8 +219,8 @@ WG_API WG_MUST_CHECK wg_status wg_fit(wg_tape *t, wg_callback *f, void *data, si
                                       size_t n, double *x, const wg_minimise_options *o,
                                       wg_minimise_result *result, double *deviation);
 
-/* wg_function_fit - the same of a recorded function: the residuals are all entries of its outputs,
- * none of them summed, at all points. x and in as of wg_function_minimise. */
+/* wg_function_fit - the same of a recorded function: the residuals are all entries of its
+ * outputs, none of them summed, at all points. x and in as of wg_function_minimise. */
 WG_API WG_MUST_CHECK wg_status wg_function_fit(wg_tape *t, const wg_function *f, size_t points,
                                                const wg_points *in, wg_threads *threads,
                                                double *x, const wg_minimise_options *o,

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* Products: of vectors, matrices, triangles, symmetric matrices, batches; convolution and pooling.
+/* Products: of vectors, matrices, triangles, symmetric matrices, batches; convolution and
+ * pooling.
  *
  * Names, arguments and flags are those of the BLAS, column-major; the result is a new matrix.
  * Flags may be lower-case; 'C' is 'T'. op(A) is A or, with 'T', its transpose. A vector is one
  * column or one row, its result one column. The same matrix may be several operands.
  *
- * Of symmetric operands (matrix.h) one triangle is read, named by uplo. Triangular operands: the
- * other triangle is neither read nor given an adjoint; with diag = 'U' neither is the diagonal.
+ * Of symmetric operands (matrix.h) one triangle is read, named by uplo. Triangular operands:
+ * the other triangle is neither read nor given an adjoint; with diag = 'U' neither is the
+ * diagonal.
  *
  * Every operation is one record. As in the BLAS, an operand whose factor alpha or beta is 0 is
  * not looked at.  Errors, of every one: WG_ENULL, WG_ESHAPE, WG_EARG (a flag), WG_ESTALE,
@@ -94,11 +96,12 @@ WG_API wg_mat wg_trmm(wg_tape *t, char side, char uplo, char trans, char diag, d
 /* ---- other products --------------------------------------------------------------------- */
 
 /* wg_einsum - sums of products by names of dimensions: "ij,jk->ik" is A B, "ij,ij->i" what
- * rows have in common, "ij,kj->ikj" all products of columns. A dimension of operands that is not in the
- * result is summed.
- * Shapes:  the first letter of a matrix is its rows, all others its columns, the first of them running
- *          fastest; of the result likewise. size: of each dimension, in the order in which they first
- *          appear; NULL, where operands have at most two. Up to 4 dimensions each, no letter twice.
+ * rows have in common, "ij,kj->ikj" all products of columns. A dimension of operands that is
+ * not in the result is summed.
+ * Shapes:  the first letter of a matrix is its rows, all others its columns, the first of them
+ *          running fastest; of the result likewise. size: of each dimension, in the order in
+ *          which they first appear; NULL, where operands have at most two. Up to 4 dimensions
+ *          each, no letter twice.
  * Adjoint: that of the permutations, sums and products recorded, at most 7 records.
  * Errors:  WG_ENULL, WG_EARG: the text; WG_ESHAPE: sizes. Then the result is 0-by-0. */
 WG_API wg_mat wg_einsum(wg_tape *t, const char *text, const size_t *size, wg_mat a, wg_mat b);
@@ -134,28 +137,31 @@ typedef struct wg_conv {
  *     r(f, pixel h w) = bias(f) + sum over c, i, j of
  *         w(c, pixel i j of filter f) x(c, pixel (h stride + i dilation - pad, w ...))
  * wg_conv1d - the same for sequences of length x.cols / batch: height the length, width 1.
- * With groups the channels are divided among them, in their order, and so are the filters, of which each
- * sees the channels of its group only. wg_conv1d has none.
- * wg_conv2d_transposed - the transpose of wg_conv2d with these sizes as a map from x to r, from r to x: height
- * and width are those of its result ("transposed convolution", "deconvolution" of stride and padding).
- * Shapes:  x channels-by-(height width batch); w (channels / groups)-by-(kernel height width filters);
- *          bias of `filters`, of the transpose of `channels`, NULL: none; r filters-by-(pixels of the
- *          result times batch), a result being (height + 2 pad - dilation (kernel height - 1) - 1) / stride
- *          + 1 pixels high, rounded down, and as wide likewise.
- * Adjoint: x_ is the transpose of R_, w_ of (c, pixel i j of filter f) the sum of products of R_(f) with
- *          what it sees there; nothing is kept.
- * Cost:    2 channels kernel filters pixels / groups flops, backward twice that, without BLAS and a
- *          copy of the patches. The workspace is some padded images, and the filters.
- * Errors:  WG_EARG: no kernel, filters or (WG_ESHAPE) channels that the groups do not divide, or sizes of
- *          the result beyond those of BLAS; of wg_conv1d also columns that batch or filters do not
- *          divide. */
+ * With groups the channels are divided among them, in their order, and so are the filters, of
+ * which each sees the channels of its group only. wg_conv1d has none.
+ * wg_conv2d_transposed - the transpose of wg_conv2d with these sizes as a map from x to r, from
+ * r to x: height and width are those of its result ("transposed convolution", "deconvolution"
+ * of stride and padding).
+ * Shapes:  x channels-by-(height width batch); w (channels / groups)-by-(kernel height width
+ *          filters); bias of `filters`, of the transpose of `channels`, NULL: none; r
+ *          filters-by-(pixels of the result times batch), a result being (height + 2
+ *          pad - dilation (kernel height - 1) - 1) / stride + 1 pixels high, rounded down, and
+ *          as wide likewise.
+ * Adjoint: x_ is the transpose of R_, w_ of (c, pixel i j of filter f) the sum of products of
+ *          R_(f) with what it sees there; nothing is kept.
+ * Cost:    2 channels kernel filters pixels / groups flops, backward twice that, without BLAS
+ *          and a copy of the patches. The workspace is some padded images, and the filters.
+ * Errors:  WG_EARG: no kernel, filters or (WG_ESHAPE) channels that the groups do not divide,
+ *          or sizes of the result beyond those of BLAS; of wg_conv1d also columns that batch or
+ *          filters do not divide. */
 WG_API wg_mat wg_conv2d(wg_tape *t, const wg_conv *s, wg_mat x, wg_mat w, const wg_mat *bias);
 WG_API wg_mat wg_conv2d_transposed(wg_tape *t, const wg_conv *s, wg_mat r, wg_mat w,
                                    const wg_mat *bias);
 WG_API wg_mat wg_conv1d(wg_tape *t, size_t batch, size_t filters, size_t stride, size_t pad,
                         wg_mat x, wg_mat w, const wg_mat *bias);
 
-/* Sizes of a pooling, of images as those of a convolution. Padding is narrower than the window. */
+/* Sizes of a pooling, of images as those of a convolution. Padding is narrower than the
+ * window. */
 typedef struct wg_pool {
     size_t batch, height, width;
     size_t kernel_height, kernel_width; /* of the window */
@@ -163,16 +169,17 @@ typedef struct wg_pool {
     size_t pad[2];                      /* above and below, left and right */
 } wg_pool;
 
-/* wg_max_pool2d - the largest pixel in every window, in each channel by itself; padding is none of them,
- * a NaN is larger than all numbers.   wg_average_pool2d - their average; padding counts as zeros.
- * Shapes:  x channels-by-(height width batch); r channels-by-(pixels of the result times batch), a result
- *          being (height + 2 pad - kernel height) / stride + 1 pixels high, rounded down, and as wide
- *          likewise; none, if the image has none.
+/* wg_max_pool2d - the largest pixel in every window, in each channel by itself; padding is none
+ * of them, a NaN is larger than all numbers.   wg_average_pool2d - their average; padding
+ * counts as zeros.
+ * Shapes:  x channels-by-(height width batch); r channels-by-(pixels of the result times
+ *          batch), a result being (height + 2 pad - kernel height) / stride + 1 pixels high,
+ *          rounded down, and as wide likewise; none, if the image has none.
  * Adjoint: to the first of the largest pixels, column after column; in equal parts to all.
- * Cost:    a comparison or a sum for every pixel in every window; the largest keep 8 bytes for each number
- *          of r.
- * Errors:  WG_EARG: a window of no size, padding as wide as the window, or sizes beyond those of BLAS;
- *          WG_ENULL. */
+ * Cost:    a comparison or a sum for every pixel in every window; the largest keep 8 bytes for
+ *          each number of r.
+ * Errors:  WG_EARG: a window of no size, padding as wide as the window, or sizes beyond those
+ *          of BLAS; WG_ENULL. */
 WG_API wg_mat wg_max_pool2d(wg_tape *t, const wg_pool *s, wg_mat x);
 WG_API wg_mat wg_average_pool2d(wg_tape *t, const wg_pool *s, wg_mat x);
 

@@ -80,19 +80,19 @@ WG_API wg_mat wg_mat_cumsum(wg_tape *t, wg_mat a, wg_axis axis);
 WG_API wg_mat wg_mat_cumprod(wg_tape *t, wg_mat a, wg_axis axis);
 
 /* wg_mat_cummax - element k is the largest of elements 0 .. k of its line.
- * Adjoint: to the element that it is, half and half where the next one is equal to the largest so
- *          far, as wg_maximum. */
+ * Adjoint: to the element that it is, half and half where the next one is equal to the largest
+ *          so far, as wg_maximum. */
 WG_API wg_mat wg_mat_cummax(wg_tape *t, wg_mat a, wg_axis axis);
 
 /* ---- order ------------------------------------------------------------------------------ */
 
-/* wg_mat_sort - every line in ascending order, stable; all elements in column-major order. A line with
- * a NaN becomes NaN.
+/* wg_mat_sort - every line in ascending order, stable; all elements in column-major order. A
+ * line with a NaN becomes NaN.
  * Adjoint: y_ back to where the elements came from: of equal ones each to its own place.
  * Cost:    n log n comparisons; the tape keeps 16 bytes for each element.
  * Functions: the order is that of the recorded point; where it is another one: WG_EGUARD.
- * wg_mat_quantile - the number that a part p of the elements does not exceed, between two elements
- * in proportion: with k + f = p (n - 1), (1 - f) y_k + f y_(k+1) of the sorted line y.
+ * wg_mat_quantile - the number that a part p of the elements does not exceed, between two
+ * elements in proportion: with k + f = p (n - 1), (1 - f) y_k + f y_(k+1) of the sorted line y.
  * wg_mat_median - that for p = 1/2.   Two records.
  * Source:  Hyndman and Fan 1996, type 7.   Errors: WG_EARG: p is not from 0 to 1; WG_ESHAPE: no
  *          elements. */
@@ -104,8 +104,8 @@ WG_API wg_mat wg_mat_median_axis(wg_tape *t, wg_mat a, wg_axis axis);
 
 /* ---- softmax and its kin ---------------------------------------------------------------- */
 
-/* wg_mat_logsumexp - log of the sum of exp a over the elements; neither overflows nor underflows.
- * (wg_mat_log_add_exp of two matrices is element by element.)
+/* wg_mat_logsumexp - log of the sum of exp a over the elements; neither overflows nor
+ * underflows. (wg_mat_log_add_exp of two matrices is element by element.)
  * wg_mat_softmax - p = exp a over their sum.   wg_mat_log_softmax - its logarithm.
  * Adjoint: a_ += y_ p;  p (y_ - sum of p y_);  y_ - p (sum of y_).  Where the largest a are
  * infinite they share p evenly.   Source: Blanchard, Higham, Higham 2021. */

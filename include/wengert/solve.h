@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Linear systems and factorisations.
  *
- * Symmetric operands (of wg_solve_spd, wg_cholesky, wg_potrf, wg_logdet_spd, wg_inverse_spd; see
- * matrix.h): the lower triangle is read; sym A is (A + A')/2. Triangular operands: one triangle is
- * read, the other has gradient 0, as has the diagonal with diag 'U'.
+ * Symmetric operands (of wg_solve_spd, wg_cholesky, wg_potrf, wg_logdet_spd, wg_inverse_spd;
+ * see matrix.h): the lower triangle is read; sym A is (A + A')/2. Triangular operands: one
+ * triangle is read, the other has gradient 0, as has the diagonal with diag 'U'.
  *
  * Flags are one letter, as in BLAS: side 'L' 'R', uplo 'L' 'U', trans 'N' 'T', diag 'N' 'U'.
  * Batches (_batch): `count` matrices stand side by side in one. Of several, a member with a NaN
@@ -41,8 +41,8 @@ typedef struct wg_factor {
  * Shapes:  A n-by-n.
  * Cost:    2/3 n^3 or 1/3 n^3 flops; the tape keeps 8 n^2 bytes. No adjoint of its own.
  * Errors:  WG_ESINGULAR: A is singular, or not positive definite; the message has LAPACK's
- *          info. Whatever takes a factor that a reset or rewind has forgotten: WG_ESTALE, on every
- *          tape, also where something else was recorded since. */
+ *          info. Whatever takes a factor that a reset or rewind has forgotten: WG_ESTALE, on
+ *          every tape, also where something else was recorded since. */
 WG_API wg_factor wg_lu(wg_tape *t, wg_mat a);
 WG_API wg_factor wg_potrf(wg_tape *t, wg_mat a);
 
@@ -89,16 +89,17 @@ WG_API wg_real wg_logdet_spd(wg_tape *t, wg_mat a);
  * Adjoint: B_ += W, A_ -= sym(W X') with W = S^-1 X_.   Source: Giles 2008, 2.3.1.
  * Cost:    1/3 n^3 + 2 n^2 k flops, 8 n^2 bytes kept; the adjoint 4 n^2 k.
  * Errors:  WG_ESINGULAR; WG_ENONFINITE: a NaN or an infinity in A.
- * wg_logabsdet_symmetric - log |det S|; *negative (NULL: not wanted) is how many eigenvalues of S
- * are negative, so that (-1)^negative is the sign; of a failed call SIZE_MAX.
+ * wg_logabsdet_symmetric - log |det S|; *negative (NULL: not wanted) is how many eigenvalues of
+ * S are negative, so that (-1)^negative is the sign; of a failed call SIZE_MAX.
  * Adjoint: A_ += w S^-1.   Cost: the adjoint 2 n^3 flops.
  * In functions both go by LU, with pivots at every point. */
 WG_API wg_mat wg_solve_symmetric(wg_tape *t, wg_mat a, wg_mat b);
 WG_API wg_real wg_logabsdet_symmetric(wg_tape *t, wg_mat a, size_t *negative);
 
 /* wg_det - det A. Right at singular matrices too: the gradient is the transposed adjugate
- * P' L^-T diag(sign prod_{j != i} d_j) U^-T Q' of P A Q = L diag(d) U with complete pivoting, which
- * is 0 from corank 2 on. It is right also where products of some d alone leave the range of numbers.
+ * P' L^-T diag(sign prod_{j != i} d_j) U^-T Q' of P A Q = L diag(d) U with complete pivoting,
+ * which is 0 from corank 2 on. It is right also where products of some d alone leave the range
+ * of numbers.
  * Cost:    2/3 n^3 flops; the adjoint 4/3 n^3, near singular matrices 3 n^3 without BLAS. */
 WG_API wg_real wg_det(wg_tape *t, wg_mat a);
 
@@ -146,16 +147,17 @@ WG_API wg_mat wg_solve_banded(wg_tape *t, size_t kl, size_t ku, wg_mat a, wg_mat
 WG_API wg_mat wg_solve_tridiagonal(wg_tape *t, wg_mat lower, wg_mat diagonal, wg_mat upper,
                                    wg_mat b);
 
-/* wg_solve_toeplitz - X with T X = B for T(i, j) = c[i - j] on and below the diagonal, r[j - i] above
- * it, by Levinson's recursion; r[0] is not used.
+/* wg_solve_toeplitz - X with T X = B for T(i, j) = c[i - j] on and below the diagonal, r[j - i]
+ * above it, by Levinson's recursion; r[0] is not used.
  * wg_solve_circulant - the same for C(i, j) = c[(i - j) mod n], by Fourier transforms.
  * Shapes:  c, r n-by-1; B, X n-by-k.
  * Adjoint: W = T^-T X_, B_ += W, c_ and r_ -= the sums of W X' along its diagonals.
- * Cost:    wg_solve_toeplitz 8 n^2 + 8 n^2 k flops, the adjoint the same and 2 n^2 k, workspace of
- *          n (4 + 3 k) numbers; wg_solve_circulant O(n log n) for each column, the adjoint three times that;
+ * Cost:    wg_solve_toeplitz 8 n^2 + 8 n^2 k flops, the adjoint the same and 2 n^2 k, workspace
+ *          of n (4 + 3 k) numbers; wg_solve_circulant O(n log n) for each column, the adjoint three times that;
  *          keeps 16 n bytes. In functions elimination, written out.
- * Errors:  WG_ESINGULAR: T, or a leading part of it, is singular or so near to it that the residual is not
- *          rounding: then wg_solve of wg_toeplitz; C is, to the last digit; WG_ENONFINITE: of an operand.
+ * Errors:  WG_ESINGULAR: T, or a leading part of it, is singular or so near to it that the
+ *          residual is not rounding: then wg_solve of wg_toeplitz; C is, to the last digit;
+ *          WG_ENONFINITE: of an operand.
  * Source:  Levinson 1947; Cooley and Tukey 1965; Bluestein 1970. */
 WG_API wg_mat wg_solve_toeplitz(wg_tape *t, wg_mat c, wg_mat r, wg_mat b);
 WG_API wg_mat wg_solve_circulant(wg_tape *t, wg_mat c, wg_mat b);
@@ -175,19 +177,20 @@ WG_API wg_status wg_qr(wg_tape *t, wg_mat a, wg_mat *q, wg_mat *r);
 WG_API wg_mat wg_qr_q(wg_tape *t, wg_mat a);
 WG_API wg_mat wg_qr_r(wg_tape *t, wg_mat a);
 
-/* wg_qr_pivoted - A(:, perm) = Q R, the columns in the order that dgeqp3 takes, so that the diagonal
- * of R falls: column j of Q R is column perm[j] of A.
- * Shapes:  as wg_qr; perm of n (NULL: not wanted), SIZE_MAX after a failure, and after a replay as it
- *          was. What is NULL is not wanted.
+/* wg_qr_pivoted - A(:, perm) = Q R, the columns in the order that dgeqp3 takes, so that the
+ * diagonal of R falls: column j of Q R is column perm[j] of A.
+ * Shapes:  as wg_qr; perm of n (NULL: not wanted), SIZE_MAX after a failure, and after a replay
+ *          as it was. What is NULL is not wanted.
  * Adjoint: that of wg_qr at this order, which has no derivative.   Cost: twice that of wg_qr.
  * Errors:  those of wg_qr; WG_ENONFINITE; WG_ESHAPE: beyond 63 million columns.
- * In functions the order is that of every point; with perm, which is that of one, it is refused. */
+ * In functions the order is that of every point; with perm, which is that of one, it is
+ * refused. */
 WG_API wg_status wg_qr_pivoted(wg_tape *t, wg_mat a, wg_mat *q, wg_mat *r, size_t *perm);
 
-/* wg_lu_factors - A(perm, :) = L U with partial pivoting (dgetrf): L with ones on its diagonal, row i
- * of L U is row perm[i] of A.
- * Shapes:  all n-by-n; perm of n (NULL: not wanted), SIZE_MAX after a failure, and after a replay as it
- *          was. What is NULL is not wanted.
+/* wg_lu_factors - A(perm, :) = L U with partial pivoting (dgetrf): L with ones on its diagonal,
+ * row i of L U is row perm[i] of A.
+ * Shapes:  all n-by-n; perm of n (NULL: not wanted), SIZE_MAX after a failure, and after a
+ *          replay as it was. What is NULL is not wanted.
  * Adjoint: A_ += P' L^-T (tril(L'L_, -1) + triu(U_ U')) U^-T, the order being without
  *          derivative.   Source: de Hoog, Anderssen and Lukas 2011.
  * Cost:    2/3 n^3 flops, the adjoint 6 n^3.
@@ -195,14 +198,14 @@ WG_API wg_status wg_qr_pivoted(wg_tape *t, wg_mat a, wg_mat *q, wg_mat *r, size_
  * In functions as wg_qr_pivoted. */
 WG_API wg_status wg_lu_factors(wg_tape *t, wg_mat a, wg_mat *l, wg_mat *u, size_t *perm);
 
-/* wg_polar - A = U H, U with orthonormal columns, H symmetric with eigenvalues >= 0, by a singular
- * value decomposition (dgesdd).
+/* wg_polar - A = U H, U with orthonormal columns, H symmetric with eigenvalues >= 0, by a
+ * singular value decomposition (dgesdd).
  * Shapes:  A, U m-by-n, m >= n; H n-by-n. Results that are NULL are not wanted.
  * Adjoint: A_ += U (Y + H Z) + (I - U U') U_ H^-1 with H Y + Y H = U'U_ - U_'U and
  *          H Z + Z H = H_ + H_', in the basis of H: finite at repeated singular values.
  *          Source: Kenney and Laub 1991; Higham 2008, chapter 8.
- * Cost:    that of the decomposition, 8 n^2 bytes kept; adjoint 4 m n^2 + 12 n^3 flops, 6 m n^2 more
- *          for m > n.
+ * Cost:    that of the decomposition, 8 n^2 bytes kept; adjoint 4 m n^2 + 12 n^3 flops, 6 m n^2
+ *          more for m > n.
  * Errors:  WG_ENONFINITE, WG_ECONVERGE; in a sweep, WG_EDEGENERATE: A has not full rank. */
 WG_API wg_status wg_polar(wg_tape *t, wg_mat a, wg_mat *u, wg_mat *h);
 

@@ -13,8 +13,8 @@
 WG_BEGIN_DECLS
 
 /* A pattern, made by wg_csr_pattern: entries start[i] .. start[i + 1] - 1 are of row i, entry k
- * in column col[k]. Lives on its tape until a reset, or a rewind to before it: then whatever takes
- * it refuses it, also where something else was recorded since. */
+ * in column col[k]. Lives on its tape until a reset, or a rewind to before it: then whatever
+ * takes it refuses it, also where something else was recorded since. */
 typedef struct wg_csr {
     size_t rows, cols, nnz;
     const size_t *start;
@@ -57,14 +57,16 @@ WG_API wg_mat wg_spmm(wg_tape *t, char trans, const wg_csr *s, wg_mat values, wg
 WG_API wg_mat wg_sparse_solve(wg_tape *t, char trans, const wg_csr *s, wg_mat values, wg_mat b);
 WG_API wg_mat wg_sparse_spd_solve(wg_tape *t, const wg_csr *s, wg_mat values, wg_mat b);
 
-/* wg_sparse_spd_logdet - log det S of a symmetric positive definite S, by the same factorisation.
+/* wg_sparse_spd_logdet - log det S of a symmetric positive definite S, by the same
+ * factorisation.
  * Shapes:  S n-by-n; values a vector of nnz.
- * Adjoint: values_[k] += w times element (i, j) of S^-1, (i, j) being entry k: those elements of the
- *          inverse that are in the pattern of the factor are computed, no others.
+ * Adjoint: values_[k] += w times element (i, j) of S^-1, (i, j) being entry k: those elements
+ *          of the inverse that are in the pattern of the factor are computed, no others.
  *          Source: Takahashi, Fagan and Chin 1973.
- * Second:  by tangents of these elements and of the factor; in functions by elimination, written out.
- * Cost:    one factorisation; the adjoint as many flops as two, the tangent of the adjoint as eight, and
- *          workspace of three factors. The factor is kept by the tape.
+ * Second:  by tangents of these elements and of the factor; in functions by elimination,
+ *          written out.
+ * Cost:    one factorisation; the adjoint as many flops as two, the tangent of the adjoint as
+ *          eight, and workspace of three factors. The factor is kept by the tape.
  * Errors:  as wg_sparse_spd_solve. */
 WG_API wg_real wg_sparse_spd_logdet(wg_tape *t, const wg_csr *s, wg_mat values);
 

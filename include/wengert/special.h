@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* special.h - the functions that the texts of ops/scalar/scalar.def call besides libm.
  *
- * A name wgi_f is the function f, wgi_f_da its partial with respect to a, wgi_f_d the derivative
- * of a function of one variable; second ones are the library's own. The argument v, where there
- * is one, is the value f(a, ...) already computed. All are pure: no state, no errno, nothing
- * printed; outside the domain they return NaN. Recorded programs and emitted C call them; users
- * need not. Sources: DLMF (dlmf.nist.gov) and the papers named in ops/scalar/scalar.def. */
+ * A name wgi_f is the function f, wgi_f_da its partial with respect to a, wgi_f_d the
+ * derivative of a function of one variable; second ones are the library's own. The argument v,
+ * where there is one, is the value f(a, ...) already computed. All are pure: no state, no
+ * errno, nothing printed; outside the domain they return NaN. Recorded programs and emitted C
+ * call them; users need not. Sources: DLMF (dlmf.nist.gov) and the papers named in
+ * ops/scalar/scalar.def. */
 #ifndef WENGERT_SPECIAL_H
 #define WENGERT_SPECIAL_H
 
@@ -33,8 +34,8 @@ static inline double wgi_hypot_da(double a, double b, double v) {
 
 /* ---- exponentials and logarithms ---- */
 
-/* libm's exp, said to have no effect but its value. With errno to set, compilers may not share one
- * call between a value and its derivative; errno of these is not looked at. */
+/* libm's exp, said to have no effect but its value. With errno to set, compilers may not share
+ * one call between a value and its derivative; errno of these is not looked at. */
 extern double wgi_exp(double a) __asm__("exp") __attribute__((const));
 
 /* c 2^a with c < 1, also where v = 2^a has overflowed and the product has not. */
@@ -64,7 +65,8 @@ static inline double wgi_sigmoid(double a) {
     return (a < 0 ? e : 1.0) / (1 + e);
 }
 
-/* e / (1 + e)^2 = s (1 - s) from s = sigmoid(a): with no difference that would lose the tails. */
+/* e / (1 + e)^2 = s (1 - s) from s = sigmoid(a): with no difference that would lose the
+ * tails. */
 static inline double wgi_sigmoid_d(double a, double s) {
     const double e = wgi_exp(-fabs(a));
     return a < 0 ? s * (1 - s) : e * s * s;
@@ -100,8 +102,8 @@ WGI_API double wgi_cospi(double a);
 /* ---- hyperbolic ---- */
 
 /* 1 - q with q = 2 e / (1 + e), e = exp(-2 |a|), where q < 1/2; below that the Pade approximant
- * of order [7/6] in the form a - a^3 P/Q (DLMF 4.39.1, relative error below 2^-50 of a term that
- * is a tenth of the value). */
+ * of order [7/6] in the form a - a^3 P/Q (DLMF 4.39.1, relative error below 2^-50 of a term
+ * that is a tenth of the value). */
 static inline double wgi_tanh(double a) {
     const double e = wgi_exp(-2 * fabs(a)), s = a * a;
     const double rest = s * (45045 + s * (2772 + s * 27)) /

@@ -10,12 +10,12 @@
  * largest in magnitude. What is divided by their difference counts as 0, and the quotient too,
  * up to 8 n epsilon times the largest element of V' V_ (of an m-by-n matrix: max(m, n) for n),
  * also over differences of up to 2^-26 times the largest, where it may be all rounding. So
- * vectors of a simple eigenvalue beside repeated ones, and the projection onto the whole space of
- * a repeated one, have finite, exact derivatives. A smooth function of A composed from vectors and
- * values (V f(w) V') loses, at a repeated eigenvalue, the part of its derivative inside that space:
- * the wg_symmetric_ functions do not. Losses of values alone are finite everywhere: at repeated
- * values they get V diag(w_) V'. Signs of vectors are what LAPACK returns; a loss that depends on
- * them is not checked.
+ * vectors of a simple eigenvalue beside repeated ones, and the projection onto the whole space
+ * of a repeated one, have finite, exact derivatives. A smooth function of A composed from
+ * vectors and values (V f(w) V') loses, at a repeated eigenvalue, the part of its derivative
+ * inside that space: the wg_symmetric_ functions do not. Losses of values alone are finite
+ * everywhere: at repeated values they get V diag(w_) V'. Signs of vectors are what LAPACK
+ * returns; a loss that depends on them is not checked.
  *
  * Errors of all: WG_ENULL, WG_ESHAPE, WG_ESTALE, WG_ENOMEM, WG_EBUDGET, WG_ESLOTS; an operand
  * with a NaN or an infinity: WG_ENONFINITE (LAPACK might not return); LAPACK gave up:
@@ -57,18 +57,20 @@ WG_API wg_status wg_eigh_general(wg_tape *t, wg_mat a, wg_mat b, wg_mat *w, wg_m
 
 /* ---- any square matrix ------------------------------------------------------------------ */
 
-/* wg_eigvals - the eigenvalues of a square matrix, real and imaginary parts (dgeev); wg_eig - with
- * eigenvectors, A V = V diag(w), each of norm 1, its element of the largest magnitude real. In the
- * order that LAPACK has: conjugate pairs stand together, the one with positive imaginary part first.
+/* wg_eigvals - the eigenvalues of a square matrix, real and imaginary parts (dgeev);
+ * wg_eig - with eigenvectors, A V = V diag(w), each of norm 1, its element of the largest
+ * magnitude real. In the order that LAPACK has: conjugate pairs stand together, the one with
+ * positive imaginary part first.
  * Shapes:  A n-by-n; re, im n-by-1, v_re, v_im n-by-n. Results that are NULL are not wanted.
- * Adjoint: A_ += Re(V^-* (diag(w_) + conj(E) o V*F_) V*), E_ij = 1/(w_j - w_i), F_ what of V_ moves
- *          across and turns the phase (ops/matrix/eigen.c).   Source: Giles 2008, 3.1.
+ * Adjoint: A_ += Re(V^-* (diag(w_) + conj(E) o V*F_) V*), E_ij = 1/(w_j - w_i), F_ what of V_
+ *          moves across and turns the phase (ops/matrix/eigen.c).   Source: Giles 2008, 3.1.
  *          Real eigenvalues stay real: adjoints of their imaginary parts count for nothing.
  * Cost:    25 n^3 flops, 32 n^2 bytes kept; adjoint 16 n^3, 24 n^3 with vectors.
- * Errors:  a sweep: WG_EDEGENERATE: a repeated eigenvalue's vectors are asked for, or the eigenvectors
- *          are dependent, or so nearly (condition 2^20) that derivatives keep but a few digits.
- * In functions derivatives are NaN there, those of vectors also where two eigenvalues agree in half of
- * their digits or more.
+ * Errors:  a sweep: WG_EDEGENERATE: a repeated eigenvalue's vectors are asked for, or the
+ *          eigenvectors are dependent, or so nearly (condition 2^20) that derivatives keep but
+ *          a few digits.
+ * In functions derivatives are NaN there, those of vectors also where two eigenvalues agree in
+ * half of their digits or more.
  * A real Schur form is no operation: order and rotations inside its blocks are choices of an
  * algorithm, and what is computed by it (functions, equations) has derivatives of its own. */
 WG_API wg_status wg_eigvals(wg_tape *t, wg_mat a, wg_mat *re, wg_mat *im);
@@ -79,13 +81,13 @@ WG_API wg_status wg_eig(wg_tape *t, wg_mat a, wg_mat *re, wg_mat *im, wg_mat *v_
  * decomposition (dgesdd). Singular values up to rcond times the largest count as 0; rcond < 0:
  * max(m, n) DBL_EPSILON.
  * Shapes:  A m-by-n of rank r; N n-by-(n - r).
- * Adjoint: A_ -= A^+' N_ N', right for changes of A that keep its rank and for what depends on the
- *          space alone, as N N'.   Source: Golub and Pereyra 1973.
+ * Adjoint: A_ -= A^+' N_ N', right for changes of A that keep its rank and for what depends on
+ *          the space alone, as N N'.   Source: Golub and Pereyra 1973.
  * Cost:    that of two decompositions; 8 n^2 bytes kept, 8 m min(m, n) more.
  * Errors:  WG_EARG: rcond is a NaN; a replay: WG_EGUARD: the rank is another one; a sweep:
- *          WG_EDEGENERATE: what is differentiated depends on which basis N is. In functions results are NaN
- *          where the rank is another one, derivatives where they depend on the basis; of matrices without
- *          full rank there are none, refused by name. */
+ *          WG_EDEGENERATE: what is differentiated depends on which basis N is. In functions
+ *          results are NaN where the rank is another one, derivatives where they depend on the
+ *          basis; of matrices without full rank there are none, refused by name. */
 WG_API wg_mat wg_null_space(wg_tape *t, wg_mat a, double rcond);
 
 /* ---- singular values -------------------------------------------------------------------- */
@@ -133,10 +135,10 @@ WG_API wg_mat wg_symmetric_sqrt(wg_tape *t, wg_mat a);
 WG_API wg_mat wg_symmetric_inverse_sqrt(wg_tape *t, wg_mat a);
 WG_API wg_mat wg_symmetric_power(wg_tape *t, wg_mat a, double p);
 
-/* A function of the user's own, its slope and, or NULL, the slope of that, for second derivatives.
- * Slopes are also taken between eigenvalues that are near to each other. `data` goes to all, and
- * lives as long as the recording, and as functions that are made of it, which call from each thread that
- * evaluates them, and can be in no file and no text. */
+/* A function of the user's own, its slope and, or NULL, the slope of that, for second
+ * derivatives. Slopes are also taken between eigenvalues that are near to each other. `data`
+ * goes to all, and lives as long as the recording, and as functions that are made of it, which
+ * call from each thread that evaluates them, and can be in no file and no text. */
 typedef struct wg_symmetric_function {
     double (*f)(double x, const void *data);
     double (*slope)(double x, const void *data);
@@ -157,9 +159,9 @@ WG_API wg_mat wg_symmetric_apply(wg_tape *t, wg_mat a, wg_symmetric_function f);
  * Adjoint: A_ += L(A', R_), L the Frechet derivative, by the same approximant and squarings.
  *          Source: Al-Mohy and Higham 2009.
  * Cost:    with s = log2 of the 1-norm over 4.74: (2 (6 + s) + 8/3) n^3 flops, 48 n^2 bytes
- *          kept; adjoint (2 (13 + 3 s) + 2) n^3; less below norm 1.78. Where powers of A are much
- *          smaller than those of its norm there are fewer squarings, which also lose no digits,
- *          and 10 n^3 flops to find how many (Al-Mohy and Higham 2009, SIMAX 31).
+ *          kept; adjoint (2 (13 + 3 s) + 2) n^3; less below norm 1.78. Where powers of A are
+ *          much smaller than those of its norm there are fewer squarings, which also lose no
+ *          digits, and 10 n^3 flops to find how many (Al-Mohy and Higham 2009, SIMAX 31).
  * Functions: degree and squarings are those of the recorded point, for norms (and powers) up to
  *          twice as large, and with many squarings down to a quarter: elsewhere WG_EGUARD. */
 WG_API wg_mat wg_expm(wg_tape *t, wg_mat a);
@@ -194,17 +196,17 @@ WG_API wg_mat wg_sqrtm(wg_tape *t, wg_mat a);
  * Errors:  WG_ESINGULAR: an eigenvalue that is 0 or negative. */
 WG_API wg_mat wg_logm(wg_tape *t, wg_mat a);
 
-/* wg_signm - the sign of A: -1 and 1 for eigenvalues with negative and positive real parts, by an
- * ordered real Schur form (dgees).
+/* wg_signm - the sign of A: -1 and 1 for eigenvalues with negative and positive real parts, by
+ * an ordered real Schur form (dgees).
  * Shapes:  A n-by-n; result n-by-n, whose square is I.
  * Adjoint: Y - S'Y S' with N'Y + Y N' = S_, N = S A.   Source: Higham 2008, 5.3.
  * Cost:    about 32 n^3 flops, 16 n^2 bytes kept; adjoint 14 n^3.
- * Errors:  WG_ESINGULAR: an eigenvalue on the imaginary axis, or so near that rounding decides; no more
- *          than two digits are known. */
+ * Errors:  WG_ESINGULAR: an eigenvalue on the imaginary axis, or so near that rounding decides;
+ *          no more than two digits are known. */
 WG_API wg_mat wg_signm(wg_tape *t, wg_mat a);
 
-/* wg_cosm, wg_sinm - cosine and sine of a matrix, recorded as products: with s = 1 + log2 of the
- * 1-norm, 8 of them and 3 s.
+/* wg_cosm, wg_sinm - cosine and sine of a matrix, recorded as products: with s = 1 + log2 of
+ * the 1-norm, 8 of them and 3 s.
  * Shapes:  A n-by-n; result n-by-n.
  * Adjoint: that of the products.   Source: Higham 2008, chapter 12.
  * Cost:    (16 + 6 s) n^3 flops, adjoint twice that; 8 n^2 bytes kept for each product.
@@ -216,15 +218,16 @@ WG_API wg_mat wg_sinm(wg_tape *t, wg_mat a);
 /* wg_expmv - exp(A) B, without the exponential, by a Taylor series in steps: for few columns.
  * Shapes:  A n-by-n; B and result n-by-k.
  * Adjoint: that of the products.   Source: Al-Mohy and Higham 2011.
- * Cost:    with s = 1-norm of A, rounded up: 38 s n^2 k flops, adjoint twice that; n^2 + 38 s n k
- *          numbers kept.
+ * Cost:    with s = 1-norm of A, rounded up: 38 s n^2 k flops, adjoint twice that; n^2 + 38 s n
+ *          k numbers kept.
  * Errors:  WG_EARG: s is above 4096.
  * Functions, replays: for norms up to 1.25 s; elsewhere WG_EGUARD. */
 WG_API wg_mat wg_expmv(wg_tape *t, wg_mat a, wg_mat b);
 
 /* ---- matrix equations ------------------------------------------------------------------- */
 
-/* wg_sylvester - X with A X + X B = C, by real Schur forms (dgebal, dgees), which both sweeps use.
+/* wg_sylvester - X with A X + X B = C, by real Schur forms (dgebal, dgees), which both sweeps
+ * use.
  * Shapes:  A m-by-m, B n-by-n, C and X m-by-n.
  * Adjoint: C_ += Y, A_ -= Y X', B_ -= X'Y, with A'Y + Y B' = X_.
  *          Source: Kao and Hennequin 2020.
@@ -243,8 +246,8 @@ WG_API wg_mat wg_sylvester(wg_tape *t, wg_mat a, wg_mat b, wg_mat c);
  * much smaller than others keep their digits.
  * Cost:    one Schur form, 25 n^3 flops, and 10 n^3 (discrete: 28 n^3), 16 n^2 bytes kept;
  *          adjoint 14 n^3 (36 n^3).
- * Errors:  WG_ESINGULAR: two eigenvalues of A add up to 0 (discrete: multiply to 1), or X is not
- *          within the range of numbers. */
+ * Errors:  WG_ESINGULAR: two eigenvalues of A add up to 0 (discrete: multiply to 1), or X is
+ *          not within the range of numbers. */
 WG_API wg_mat wg_lyapunov(wg_tape *t, wg_mat a, wg_mat q);
 WG_API wg_mat wg_lyapunov_discrete(wg_tape *t, wg_mat a, wg_mat q);
 

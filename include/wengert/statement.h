@@ -4,11 +4,11 @@
  * wg_add(x, y), wg_sin(x), ... take variables, expressions and numbers of any arithmetic type
  * in any position and give an expression: its value, its operands with their partial
  * derivatives so far, and its code, all by value. wg_let(t, e) appends the statement to the
- * tape and gives a variable. Statements of at most 8 operands, 8 numbers and 128 bits of code are
- * recorded in line; longer ones, up to limits that the compiler checks, by a call. What the
- * optimiser leaves of a statement is its arithmetic, one test, and the stores of its records. Two
- * expressions are of two types: c ? wg_sin(x) : wg_cos(x) does not compile, but with a wg_let
- * around each it does.
+ * tape and gives a variable. Statements of at most 8 operands, 8 numbers and 128 bits of code
+ * are recorded in line; longer ones, up to limits that the compiler checks, by a call. What the
+ * optimiser leaves of a statement is its arithmetic, one test, and the stores of its records.
+ * Two expressions are of two types: c ? wg_sin(x) : wg_cos(x) does not compile, but with a
+ * wg_let around each it does.
  *
  * Names inside the macros:  x y z w operands;  j k l m their kinds (0 a number, 1 a variable, 2
  * an expression);  i h g f their metas, n that of the result;  x0 x1, y0 y1, .. their code, low
@@ -18,8 +18,8 @@
  *   value, at (operands), lit (its numbers),
  *   meta: an array of size 0 whose element has the size bits of code << 21 | numbers << 14 |
  *   operands << 7 | operations: the sum of those of the parts,
- *   code0 .. code3: such arrays, too, with 32 bits of code each (the size is one more): what is in
- *   the type costs nothing when nothing is optimised, either,
+ *   code0 .. code3: such arrays, too, with 32 bits of code each (the size is one more): what is
+ *   in the type costs nothing when nothing is optimised, either,
  *   more: the code where it has more than 128 bits, in memory.
  * Code, lowest bits first, postfix:  00 next operand;  01 next literal;  10 + 2 bits one of the
  * operations 1..4;  11 + 7 bits any operation. */
@@ -83,8 +83,9 @@ typedef struct wgi_words {
 #error "wengert: statements are recorded in words whose low half comes first"
 #endif
 
-/* The words of long code: none yet; 128 bits more, from bit `at` on; all of another one. What would
- * not fit is left out: wg_let refuses it. Line by line, so that compilers know the sum. */
+/* The words of long code: none yet; 128 bits more, from bit `at` on; all of another one. What
+ * would not fit is left out: wg_let refuses it. Line by line, so that compilers know the
+ * sum. */
 WGI_FUNCTION void wgi_no_words(wgi_words *to) {
     to->w[0] = to->w[1] = to->w[2] = to->w[3] = 0;
     to->w[4] = to->w[5] = to->w[6] = to->w[7] = 0;
@@ -172,8 +173,8 @@ typedef struct wgi_site {
 WG_BEGIN_DECLS
 #include <wengert/statement_lists.h>
 
-/* The same of a statement that is longer than wgi_let_n takes: its operands as a list, its code in
- * words. */
+/* The same of a statement that is longer than wgi_let_n takes: its operands as a list, its code
+ * in words. */
 WGI_API wg_real wgi_let_long(wg_tape *t, double value, const wgi_many *s, const double *number,
                              const wgi_words *code, uint64_t head, const char *file);
 WG_END_DECLS
@@ -238,8 +239,8 @@ static const struct wgi_variable wgi_variable __attribute__((unused)) = {};
         WGI_NUMBERS(m),                                                                        \
         WGI_PUT_NUMBERS(WGI_NUMBERS(m))(to, WGI_REST(o, k).lit, WGI_NUMBERS(m)), (void)0)
 
-/* Code of more than 128 bits is put together in words: that of operand o of kind k and meta m, and
- * of an operation, stands behind the code of meta `at`. */
+/* Code of more than 128 bits is put together in words: that of operand o of kind k and meta m,
+ * and of an operation, stands behind the code of meta `at`. */
 #define WGI_MORE_OF(to, o, k, m, at)                                                           \
     __builtin_choose_expr(WGI_BITS(m) > WGI_MAX_CODE,                                          \
                           wgi_put_words(to, WGI_BITS(at), WGI_REST(o, k).more),                \
@@ -316,8 +317,9 @@ static const struct wgi_variable wgi_variable __attribute__((unused)) = {};
                 "wg_cube(x)",                                                                  \
                 x, n)
 
-/* The operations; scalar.h and operation.h give them their names and constants. `slope` takes a partial,
- * which, where it calls functions (WGI_CALLING), is left out by an operand that is made of constants. */
+/* The operations; scalar.h and operation.h give them their names and constants. `slope` takes a
+ * partial, which, where it calls functions (WGI_CALLING), is left out by an operand that is
+ * made of constants. */
 #define WGI_AS_IT_IS(o, k, text) text
 #define WGI_IF_ACTIVE(o, k, text)                                                              \
     (WGI_PLACES(WGI_EXPR(o, k).at)(&WGI_EXPR(o, k).at) != 0 ? text : 0)
@@ -478,7 +480,8 @@ static const struct wgi_variable wgi_variable __attribute__((unused)) = {};
         WGI_MORE_OF(&wgi_c, o, k, m, 0);                                                       \
         wgi_let_long(wgi_o, wgi_a, &wgi_m, wgi_w, &wgi_c, wgi_l.head, __FILE__);               \
     })
-/* What is left to a function of the library: its operands one by one, its numbers in an array. */
+/* What is left to a function of the library: its operands one by one, its numbers in an
+ * array. */
 #define WGI_LEFT(o, k, m)                                                                      \
     __extension__({                                                                            \
         double wgi_w[WGI_MOST_NUMBERS];                                                        \
@@ -488,8 +491,8 @@ static const struct wgi_variable wgi_variable __attribute__((unused)) = {};
                                                            WGI_NUMBERS(m) ? wgi_w : NULL,      \
                                                            &wgi_l));                           \
     })
-/* Small code: the expression as it stands in memory. The type of an entry, in its head, is 0 for
- * statements: in its place stands whether partials were multiplied. */
+/* Small code: the expression as it stands in memory. The type of an entry, in its head, is 0
+ * for statements: in its place stands whether partials were multiplied. */
 #define WGI_RECORDED(o, k, m)                                                                  \
     __builtin_choose_expr(                                                                     \
         WGI_OPERANDS(m) == 0 || WGI_IS_LONG(m), __extension__({                                \

@@ -4,12 +4,13 @@
  * wg_add(x, y), wg_sin(x), ... of wengert/scalar.hpp take variables, expressions and numbers in
  * any position and give a wg::expression: its value, its operands with their partial
  * derivatives so far, its numbers and its code, all by value. wg_let(t, e) appends the
- * statement and gives a wg_real. What is recorded is what C records, bit for bit. Operators, and
- * code that knows of no tape, are for wg::active of wengert/active.hpp, whose statements are these.
+ * statement and gives a wg_real. What is recorded is what C records, bit for bit. Operators,
+ * and code that knows of no tape, are for wg::active of wengert/active.hpp, whose statements
+ * are these.
  *
- * A statement has at most 8 operands, 8 numbers and 128 bits of code. An operation that would have
- * more makes variables of its longest operands first, on the tape of the innermost wg::scope; where
- * there is none, the limits are checked by the compiler in wg_let.
+ * A statement has at most 8 operands, 8 numbers and 128 bits of code. An operation that would
+ * have more makes variables of its longest operands first, on the tape of the innermost
+ * wg::scope; where there is none, the limits are checked by the compiler in wg_let.
  *
  * Names:  X Y Z W types of operands;  a b c d their values;  v the value;  p partials, x values
  * and h handles of a list (slot in the low half);  N operands, L numbers, B bits of code. */
@@ -35,7 +36,8 @@
 #define WGI_MEMBER inline
 #endif
 
-/* Functions that constant expressions may call, where no variable takes part; from C++14 on also such as assign. */
+/* Functions that constant expressions may call, where no variable takes part; from C++14 on
+ * also such as assign. */
 #define WGI_CONSTANT constexpr WGI_MEMBER
 #if __cplusplus >= 201402L
 #define WGI_CONSTANT14 constexpr WGI_MEMBER
@@ -62,8 +64,10 @@
 #define WGI_TO_WHOLE explicit
 #endif
 
-/* Functions of the names of <math.h> are found by argument-dependent lookup, for code that exists calls them so.
- * Others are not: a function of the user's that has such a name is his own. They are called wg::NAME. */
+/* Functions of the names of <math.h> are found by argument-dependent lookup, for code that
+ * exists calls them so.
+ * Others are not: a function of the user's that has such a name is his own. They are called
+ * wg::NAME. */
 namespace wg {
 inline namespace found {}
 namespace named {}
@@ -164,10 +168,11 @@ WGI_FUNCTION uint64_t word_of(const wg_real &x) { return wgi_word(x.at); }
 
 /* ---- operands: numbers, variables, expressions ------------------------------------------ */
 
-/* Made by the operations; wg_let makes a variable of it, and so does what takes a wg::active. B is
- * the most that `bits` may be. An expression that has been converted from another one, or from a number, as
- * the arms of ? : are, stands for a variable: it has fewer operands and numbers than its type says,
- * and the others count as absent (operands in the lower 8 bits, numbers above). */
+/* Made by the operations; wg_let makes a variable of it, and so does what takes a wg::active. B
+ * is the most that `bits` may be. An expression that has been converted from another one, or
+ * from a number, as the arms of ? : are, stands for a variable: it has fewer operands and
+ * numbers than its type says, and the others count as absent (operands in the lower 8 bits,
+ * numbers above). */
 template <int N, int L, int B> struct expression {
     double value;
     detail::list<N> at;
@@ -286,8 +291,8 @@ using if_own = typename std::enable_if<
 
 /* ---- the tape of this thread ------------------------------------------------------------- */
 
-/* That of the innermost wg::scope; one without room where there is none, and another one in a scope of
- * plain numbers: on both, of constants comes a constant. */
+/* That of the innermost wg::scope; one without room where there is none, and another one in a
+ * scope of plain numbers: on both, of constants comes a constant. */
 template <class Unused> struct thread {
     static __thread wg_tape *tape;
     static const wg_tape outside, numbers;
@@ -300,8 +305,9 @@ WGI_FUNCTION wg_tape *tape_here() { return thread<void>::tape; }
 WGI_FUNCTION bool is_outside() { return tape_here() == &thread<void>::outside; }
 WGI_FUNCTION bool has_tape() { return !is_outside() && tape_here() != &thread<void>::numbers; }
 
-/* What has been computed of these operands where there is no tape: a number, or outside of every scope, of
- * variables, one with a handle that no tape takes, so that no derivative is lost in silence. */
+/* What has been computed of these operands where there is no tape: a number, or outside of
+ * every scope, of variables, one with a handle that no tape takes, so that no derivative is
+ * lost in silence. */
 WGI_FUNCTION wg_real untaped(double value, uint64_t operands) {
     wg_real x = wg_constant(value);
     if (operands != 0 && is_outside()) x.at.slot = WGI_OUTSIDE;
@@ -467,8 +473,8 @@ WGI_FUNCTION wg_real let_here(const expression<N, L, B> &e, const char *file, in
     return let<WGI_SMALL_CODE>(t, e, true, file, line);
 }
 
-/* A part of a statement, which may go to a tape yet though this thread has none: then it has a handle that
- * no tape takes. */
+/* A part of a statement, which may go to a tape yet though this thread has none: then it has a
+ * handle that no tape takes. */
 template <int N, int L, int B>
 WGI_FUNCTION wg_real let_part(const expression<N, L, B> &e, const char *file, int line) {
     wg_real x = let_here(e, file, line);
@@ -490,8 +496,8 @@ template <int N, int L, int B> struct taken<true, expression<N, L, B>> {
     }
 };
 
-/* How many operands, numbers and bits all would have, and which of them are cut: the longest one,
- * the first of such; all that can be where that is not enough. */
+/* How many operands, numbers and bits all would have, and which of them are cut: the longest
+ * one, the first of such; all that can be where that is not enough. */
 template <class F, class... X> struct whole {
     static constexpr int own = F::op == WGI_OP_USER, width = F::op >= 1 && F::op <= 4 ? 4 : 9;
     static constexpr int count = sum_of(operand<X>::count...);
@@ -517,7 +523,8 @@ template <class F, int... K, class... X> struct cutting<false, F, sequence<K...>
     }
 };
 
-/* The kind of the result of operation F on operands X..., and where each of them begins in it. */
+/* The kind of the result of operation F on operands X..., and where each of them begins in
+ * it. */
 template <class F, class... X> struct result {
     using all = whole<F, X...>;
     static constexpr int count = all::count, literals = all::literals, most = all::most;
@@ -545,8 +552,8 @@ template <class F, class X> WGI_FUNCTION bool wanted(const X &x) {
     return operand<X>::count != 0 && (!F::calls || places(operand<X>::at(x)) != 0);
 }
 
-/* Of operands that fit. Where all are numbers the value is computed by itself: elsewhere one call may give
- * both the value and the partial, as of sin. */
+/* Of operands that fit. Where all are numbers the value is computed by itself: elsewhere one
+ * call may give both the value and the partial, as of sin. */
 template <class F, int... K, class... X>
 WGI_FUNCTION typename result<F, X...>::type combine(sequence<K...>, const X &...x) {
     using R = result<F, X...>;
@@ -626,7 +633,8 @@ WGI_FUNCTION wg_real wg_let(wg_tape *t, const X &x, const char *file = __builtin
                              &site);
 }
 
-/* ---- one operation: what wengert/scalar.hpp repeats for every row of ops/scalar/scalar.def ----- */
+/* ---- one operation: what wengert/scalar.hpp repeats for every row of
+ * ops/scalar/scalar.def ----- */
 
 #define WGI_ROW(name, ...)                                                                     \
     static constexpr int op = WGI_OP_##name;                                                   \
@@ -641,9 +649,9 @@ WGI_FUNCTION wg_real wg_let(wg_tape *t, const X &x, const char *file = __builtin
         return partial;                                                                        \
     }
 
-/* wg_NAME of operands, and wg::NAME where one of them is a wg::active or an expression. A function
- * of that name in a program is preferred to wg::NAME: its parameters are no pack. In parentheses:
- * a macro of that name is left alone. */
+/* wg_NAME of operands, and wg::NAME where one of them is a wg::active or an expression. A
+ * function of that name in a program is preferred to wg::NAME: its parameters are no pack. In
+ * parentheses: a macro of that name is left alone. */
 #define WGI_TEMPLATE1(space, name)                                                             \
     struct wgi_row_##name {                                                                    \
         WGI_ROW(name, a[0])                                                                    \

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Gaussian densities, covariance functions, Gaussian processes.
  *
- * Covariance matrices are symmetric operands (matrix.h), whose lower triangle is read. Letters: X_
- * is the adjoint of X. Errors below names what is not common to all operations on matrices
+ * Covariance matrices are symmetric operands (matrix.h), whose lower triangle is read. Letters:
+ * X_ is the adjoint of X. Errors below names what is not common to all operations on matrices
  * (solve.h). */
 #ifndef WENGERT_STATISTICS_H
 #define WENGERT_STATISTICS_H
@@ -52,31 +52,33 @@ WG_API wg_mat wg_covariance_between(wg_tape *t, wg_kernel kernel, wg_mat x, wg_m
 WG_API wg_real wg_gp_logml(wg_tape *t, wg_kernel kernel, wg_mat x, wg_mat y, wg_mat scale,
                            wg_real sigma, wg_real noise);
 
-/* wg_kalman_step - a step of the Kalman filter: predicts state and covariance, takes an observation
- * into account, and gives its log-density. x and P are those before, and become those after:
+/* wg_kalman_step - a step of the Kalman filter: predicts state and covariance, takes an
+ * observation into account, and gives its log-density. x and P are those before, and become
+ * those after:
  *     xm = F x,  M = F P F' + Q,  v = y - H xm,  S = H M H' + R,  K = M H' S^-1
  *     x <- xm + K v,  P <- M - K S K',  result -(m log 2 pi + log det S + v' S^-1 v)/2
  * The result of all steps together is the log-likelihood of a linear model with normal noise.
- * Shapes:  F, Q, P n-by-n, H m-by-n, R m-by-m, y m-by-1, x n-by-1; m = 0: nothing is observed, as
- *          where an observation is missing. Q, R and P stand for (Q + Q')/2 and so on.
- * Adjoint: to all seven; nothing is computed for those that are constants. With X, W, w those of x, P
- *          and the result, G = K', z = S^-1 v and u = G X: S_ = G W G' - sym(u z') + w/2 (z z' - S^-1),
- *          (H M)_ = z X' - 2 G W + S_ H, M_ = W + sym(H' (H M)_), v_ = u - w z, and as products have it
- *          from there on (kalman.c).
+ * Shapes:  F, Q, P n-by-n, H m-by-n, R m-by-m, y m-by-1, x n-by-1; m = 0: nothing is observed,
+ *          as where an observation is missing. Q, R and P stand for (Q + Q')/2 and so on.
+ * Adjoint: to all seven; nothing is computed for those that are constants. With X, W, w those
+ *          of x, P and the result, G = K', z = S^-1 v and u = G X: S_ = G W G' - sym(u
+ *          z') + w/2 (z z' - S^-1), (H M)_ = z X' - 2 G W + S_ H, M_ = W + sym(H' (H M)_),
+ *          v_ = u - w z, and as products have it from there on (kalman.c).
  * Cost:    2 n^3 + 3 m n^2 + 3 m^2 n multiplications, the adjoint twice that; keeps
- *          8 (2 n^2 + 2 m n + m^2 + n + m) bytes. One record, not twelve: for matrices of order 10 half of
- *          the time.
- * Errors:  WG_ESHAPE; WG_ENULL: x or P is; WG_ESINGULAR: S is not positive definite. x and P are then
- *          NaN.   Source: Kalman 1960. */
+ *          8 (2 n^2 + 2 m n + m^2 + n + m) bytes. One record, not twelve: for matrices of order
+ *          10 half of the time.
+ * Errors:  WG_ESHAPE; WG_ENULL: x or P is; WG_ESINGULAR: S is not positive definite. x and P
+ *          are then NaN.   Source: Kalman 1960. */
 WG_API wg_real wg_kalman_step(wg_tape *t, wg_mat f, wg_mat h, wg_mat q, wg_mat r, wg_mat y,
                               wg_mat *x, wg_mat *p);
 
 /* wg_distances - D(i, j) = |x_i - z_j|, Euclidean, of the rows of X and Z.
  * wg_distances_squared - its square, without cancellation.
  * Shapes:  X n-by-d, Z m-by-d, D n-by-m. X and Z may be one matrix.
- * Adjoint: with W = D_ / D (squares: 2 D_): x_i_ += sum_j W_ij (x_i - z_j), z_j_ -= sum_i of it; of
- *          equal points 0, a subgradient, and so for second derivatives.
- * Cost:    3 n m d flops, the adjoint twice that; nothing kept. Functions have them written out. */
+ * Adjoint: with W = D_ / D (squares: 2 D_): x_i_ += sum_j W_ij (x_i - z_j), z_j_ -= sum_i of
+ *          it; of equal points 0, a subgradient, and so for second derivatives.
+ * Cost:    3 n m d flops, the adjoint twice that; nothing kept. Functions have them written
+ *          out. */
 WG_API wg_mat wg_distances(wg_tape *t, wg_mat x, wg_mat z);
 WG_API wg_mat wg_distances_squared(wg_tape *t, wg_mat x, wg_mat z);
 

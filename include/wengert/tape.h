@@ -26,9 +26,9 @@ struct wg_tape {
     wgi_record *top;    /* the next record */
     wgi_record *limit;  /* the fast path ends where top >= limit */
     uint32_t slots;     /* the next slot */
-    /* 0: a statement of constants alone is a constant, without more ado. Not 0 on a tape in failure,
-     * and on one that looks at every statement. It also keeps `stamp` out of the word of `slots`, for
-     * store forwarding */
+    /* 0: a statement of constants alone is a constant, without more ado. Not 0 on a tape in
+     * failure, and on one that looks at every statement. It also keeps `stamp` out of the word
+     * of `slots`, for store forwarding */
     uint32_t watches;
     uint32_t stamp;     /* of handles of this tape and generation; never 0 */
     struct wgi_block *last_block;
@@ -73,24 +73,24 @@ WG_API WG_MUST_CHECK wg_status wg_tape_rewind(wg_tape *t, wg_mark m);
 WG_API wg_status wg_tape_pause(wg_tape *t);
 WG_API wg_status wg_tape_resume(wg_tape *t);
 
-/* wg_tape_own - from now on the tape is used by the calling thread, which nobody else may do at the
- * same time. Only tapes with WG_CHECKED look: there whoever records, sweeps, resets or rewinds in
- * another thread than the one that made or last owned the tape gets WG_ETHREAD, and so does the
- * tape, until its owner resets it.   Errors: WG_ENULL. */
+/* wg_tape_own - from now on the tape is used by the calling thread, which nobody else may do at
+ * the same time. Only tapes with WG_CHECKED look: there whoever records, sweeps, resets or
+ * rewinds in another thread than the one that made or last owned the tape gets WG_ETHREAD, and
+ * so does the tape, until its owner resets it.   Errors: WG_ENULL. */
 WG_API wg_status wg_tape_own(wg_tape *t);
 
 /* wg_tape_progress - whom long calls on this tape tell how far they are, from now on and across
- * resets; it is copied. NULL: nobody, as at first. These calls are: maps, scans and checkpointed
- * loops, as they are recorded, swept or replayed; making functions and callables; compiling them;
- * wg_branches_evaluate; wg_model_run of models on this tape.
+ * resets; it is copied. NULL: nobody, as at first. These calls are: maps, scans and
+ * checkpointed loops, as they are recorded, swept or replayed; making functions and callables;
+ * compiling them; wg_branches_evaluate; wg_model_run of models on this tape.
  * Stopped: WG_ESTOPPED, and all is as after any other failure of the same call. What was being
- *          recorded keeps the status until a reset, or a rewind to before it. A sweep leaves the
- *          recording as good as before, and no adjoints; a replay can only be reset. There is no
- *          function then, no process of a compiler, and no file of it. Results that were to be
- *          written, of wg_branches_evaluate and wg_model_run, are in part the new ones; variables
- *          of a model are as before.
- * The callback does not use the tape: calls on it are refused meanwhile (WG_EMODE), a reset does
- * nothing. It does not free it, and it returns: the tape stays closed after a longjmp.
+ *          recorded keeps the status until a reset, or a rewind to before it. A sweep leaves
+ *          the recording as good as before, and no adjoints; a replay can only be reset. There
+ *          is no function then, no process of a compiler, and no file of it. Results that were
+ *          to be written, of wg_branches_evaluate and wg_model_run, are in part the new ones;
+ *          variables of a model are as before.
+ * The callback does not use the tape: calls on it are refused meanwhile (WG_EMODE), a reset
+ * does nothing. It does not free it, and it returns: the tape stays closed after a longjmp.
  * Errors: WG_ENULL. */
 WG_API wg_status wg_tape_progress(wg_tape *t, const wg_progress *progress);
 
@@ -147,8 +147,8 @@ WG_API wg_status wg_label(wg_tape *t, wg_real x, const char *name);
  *       else was recorded; up to pages of 512 variables.
  * Errors: WG_ENULL, WG_ESTALE, WG_ENOMEM; WG_ESEED: y is
  * a constant; the tape's own status. Of every
- *         sweep: WG_ENONFINITE (traced tapes); WG_EMODE: an operation's vjp calls it, or has reset
- *         or rewound the tape. */
+ *         sweep: WG_ENONFINITE (traced tapes); WG_EMODE: an operation's vjp calls it, or has
+ *         reset or rewound the tape. */
 WG_API WG_MUST_CHECK wg_status wg_reverse(wg_tape *t, wg_real y);
 
 /* wg_reverse_seeds - the same for m outputs with seeds w: adjoints of sum_j w[j] y[j]. An
@@ -159,14 +159,15 @@ WG_API WG_MUST_CHECK wg_status wg_reverse_seeds(wg_tape *t, size_t m, const wg_r
 
 /* wg_reverse_lanes - k sweeps at once: lane l has the seeds w[j * k + l] on y[j].
  * Shapes: w m-by-k row-major; 1 <= k <= 64. Read with wg_adjoint_lane.
- * Of scalar operations each lane has the bits of a sweep of its own. What an operation on matrices
- * adds to an adjoint in several parts is summed up first here, and there part by part: the last
- * bits may differ where the adjoint had got something before. */
+ * Of scalar operations each lane has the bits of a sweep of its own. What an operation on
+ * matrices adds to an adjoint in several parts is summed up first here, and there part by part:
+ * the last bits may differ where the adjoint had got something before. */
 WG_API WG_MUST_CHECK wg_status wg_reverse_lanes(wg_tape *t, size_t k, size_t m,
                                                 const wg_real *y, const double *w);
 
-/* wg_reverse_check - would wg_reverse_lanes begin, or for k = 1 wg_reverse and wg_reverse_seeds? It makes the
- * room for that: after it what may fail is an operation. Adjoints of k lanes are 0 then.
+/* wg_reverse_check - would wg_reverse_lanes begin, or for k = 1 wg_reverse and
+ * wg_reverse_seeds? It makes the room for that: after it what may fail is an operation.
+ * Adjoints of k lanes are 0 then.
  * Errors: theirs; after WG_ESEED they are 0, too. */
 WG_API WG_MUST_CHECK wg_status wg_reverse_check(wg_tape *t, size_t k, size_t m,
                                                 const wg_real *y);
@@ -208,13 +209,14 @@ WG_API double wg_tangent(const wg_tape *t, wg_real x, size_t lane);
  * computed once and kept until something is recorded. Operations on matrices go by vjp, jvp and
  * `adjoint` of their wg_block_op.
  * Shapes: x, v, hv of n.
- * Errors: WG_ENULL, WG_ESTALE, WG_ESEED, WG_ENOMEM, WG_EBUDGET; WG_EMODE: the tape keeps no code, or
- *         an operation has no second derivatives; what an operation returns, as WG_EDEGENERATE.
- *         Then hv is as it was.
- * Where a WG_OP_ALWAYS is on the tape y may be a constant, and the other ends take the same passes.
- * wg_tape_hvp_check - would wg_tape_hvp begin? It makes the room for that, the local second derivatives too:
- *         after it what may fail is an operation, or memory for what an `adjoint` records. Adjoints of
- *         before may be gone. */
+ * Errors: WG_ENULL, WG_ESTALE, WG_ESEED, WG_ENOMEM, WG_EBUDGET; WG_EMODE: the tape keeps no
+ *         code, or an operation has no second derivatives; what an operation returns, as
+ *         WG_EDEGENERATE. Then hv is as it was.
+ * Where a WG_OP_ALWAYS is on the tape y may be a constant, and the other ends take the same
+ * passes.
+ * wg_tape_hvp_check - would wg_tape_hvp begin? It makes the room for that, the local second
+ *         derivatives too: after it what may fail is an operation, or memory for what an
+ *         `adjoint` records. Adjoints of before may be gone. */
 WG_API WG_MUST_CHECK wg_status wg_tape_hvp_check(wg_tape *t, wg_real y, size_t n,
                                                  const wg_real *x);
 WG_API WG_MUST_CHECK wg_status wg_tape_hvp(wg_tape *t, wg_real y, size_t n, const wg_real *x,

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Tapes and functions as objects of C++: they own what they hold, and move. Included by active.hpp.
+/* Tapes and functions as objects of C++: they own what they hold, and move. Included by
+ * active.hpp.
  *
  * Both convert to the pointers of the interface for C, all of which can be called with them.
- * What fails has a wg_status. It is thrown as a wg::error, or returned, as a tape is told when it
- * is made; compiled without exceptions it is always returned. */
+ * What fails has a wg_status. It is thrown as a wg::error, or returned, as a tape is told when
+ * it is made; compiled without exceptions it is always returned. */
 #ifndef WENGERT_TAPE_HPP
 #define WENGERT_TAPE_HPP
 
@@ -61,8 +62,8 @@ class function {
 
 class tape {
   public:
-    /* flags: WG_KEEP_CODE | ... Without memory for it: std::bad_alloc, or empty and WG_ENULL of all
-     * that is done with it. */
+    /* flags: WG_KEEP_CODE | ... Without memory for it: std::bad_alloc, or empty and WG_ENULL of
+     * all that is done with it. */
     explicit tape(unsigned flags = 0, on_failure how = on_failure::throws) : how_(how) {
         wg_options options = wg_options();
         options.flags = flags;
@@ -135,8 +136,8 @@ class tape {
         return call.finish(*this, wg_hessian(t_, call.callback, &call, x.size(), x.data(), &v,
                                              g.data(), h.data(), x.size()));
     }
-    /* f: const std::vector<active> & -> std::vector<active>, which says how many there are when it is called
-     * once without derivatives;  values and Jacobian, m-by-n, row after row. */
+    /* f: const std::vector<active> & -> std::vector<active>, which says how many there are when
+     * it is called once without derivatives;  values and Jacobian, m-by-n, row after row. */
     template <class F>
     wg_status jacobian(F &&f, const std::vector<double> &x, std::vector<double> &y,
                        std::vector<double> &jac) {
@@ -150,7 +151,8 @@ class tape {
                                               y.size(), y.data(), WG_ROW_MAJOR, jac.data(),
                                               x.size() > 0 ? x.size() : 1));
     }
-    /* f as a function of one input of as many entries as x has and one output of m (function.h). */
+    /* f as a function of one input of as many entries as x has and one output of m
+     * (function.h). */
     template <class F>
     wg_status record(F &&f, const std::vector<double> &x, std::size_t m, function &to) {
         vector_call<F> call(f);

@@ -8,8 +8,8 @@
  * that is made inside the first - does not wait: it does everything in the thread it came from.
  * No bit of any result of the library depends on the number of threads.
  *
- * A child of fork has the memory of a pool, and none of its threads: there the pool works with the
- * caller's thread only, and may be freed. */
+ * A child of fork has the memory of a pool, and none of its threads: there the pool works with
+ * the caller's thread only, and may be freed. */
 #ifndef WENGERT_THREADS_H
 #define WENGERT_THREADS_H
 
@@ -23,10 +23,10 @@ typedef struct wg_threads wg_threads;
 /* How threads are had. `start` makes the k-th, k = 1, 2, ...: it calls run(arg) and ends; gives
  * 0, or nonzero: there is none. `join` waits for its end. Both or none: with a NULL among them,
  * pthread_create and pthread_join are used.
- * team:    threads that somebody else has, as those of OpenMP (openmp.h): calls work(arg, k), k below
- *          `count`, in up to so many threads at once, each with a number that is best the same every time, and
- *          comes back when all have come back. It is called for every job; start and join are not looked at,
- *          and no thread is made. */
+ * team:    threads that somebody else has, as those of OpenMP (openmp.h): calls work(arg, k), k
+ *          below `count`, in up to so many threads at once, each with a number that is best the
+ *          same every time, and comes back when all have come back. It is called for every job;
+ *          start and join are not looked at, and no thread is made. */
 typedef struct wg_thread_calls {
     int (*start)(void *ctx, size_t k, void *(*run)(void *), void *arg);
     void (*join)(void *ctx, size_t k);

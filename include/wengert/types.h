@@ -85,18 +85,18 @@ enum {
  *   - the tape, what is recorded on it, and the workspace of every call on it;
  *   - tapes that such calls use beside it, and models of it;
  *   - objects made on it, until they are freed, in whatever thread, also after the tape:
- *     functions with their bytecode and what was loaded for them, callables, branches, patterns.
- *     (The pages of a freed tape itself, some 16 kB, stay until then.)
+ *     functions with their bytecode and what was loaded for them, callables, branches,
+ *     patterns. (The pages of a freed tape itself, some 16 kB, stay until then.)
  * Not of it: what the caller hands in (wg_function_work), pools of threads, address space that
  * is only reserved, and what others obtain: BLAS and LAPACK, SuiteSparse, the C library, the
  * compiler of wg_function_compile, and the code that is loaded.
  *
- * A call for which there is not enough gives WG_EBUDGET, wherever it may give WG_ENOMEM, once the
- * tape has given up what it held for nothing; no object is lost by that, and the next reset gives
- * back all that the tape itself holds. wg_stats.committed_bytes is what counts at present,
- * max_committed_bytes the budget that would have been enough, up to some pages.
- * A tape in a caller's buffer has that, and no other budget: what it would need beyond is WG_EBUDGET,
- * and objects made on it, and tapes beside it, are not limited. */
+ * A call for which there is not enough gives WG_EBUDGET, wherever it may give WG_ENOMEM, once
+ * the tape has given up what it held for nothing; no object is lost by that, and the next reset
+ * gives back all that the tape itself holds. wg_stats.committed_bytes is what counts at
+ * present, max_committed_bytes the budget that would have been enough, up to some pages.
+ * A tape in a caller's buffer has that, and no other budget: what it would need beyond is
+ * WG_EBUDGET, and objects made on it, and tapes beside it, are not limited. */
 typedef struct wg_options {
     unsigned flags;      /* WG_KEEP_CODE | ... */
     size_t budget;       /* bytes, as above; 0: no limit */
@@ -132,17 +132,17 @@ typedef struct wg_stats {
     uint64_t resets;
 } wg_stats;
 
-/* Whom a long call tells how far it has come, and who may stop it: of a tape wg_tape_progress, of a
- * function wg_function_evaluate_progress.
+/* Whom a long call tells how far it has come, and who may stop it: of a tape wg_tape_progress,
+ * of a function wg_function_evaluate_progress.
  *
- * call:    gets `context`, and how much is done of what is being done just now, one map, one scan,
- *          one function that is evaluated: from 0 to 1, never less than before. Where that is not
- *          known, as of a function that is made or compiled, it is 0. A call that does several such
- *          things, as a sweep, begins again with each. It returns 0, or nonzero to stop: what it
- *          was called by then comes back with WG_ESTOPPED, even where nothing was left to be done.
- *          It is called between blocks of points, steps, chunks of a grid or pieces of a graph, and
- *          every 20 ms while a compiler runs; always by the thread that made the call, whatever
- *          pool works for it.
+ * call:    gets `context`, and how much is done of what is being done just now, one map, one
+ *          scan, one function that is evaluated: from 0 to 1, never less than before. Where
+ *          that is not known, as of a function that is made or compiled, it is 0. A call that
+ *          does several such things, as a sweep, begins again with each. It returns 0, or
+ *          nonzero to stop: what it was called by then comes back with WG_ESTOPPED, even where
+ *          nothing was left to be done. It is called between blocks of points, steps, chunks of
+ *          a grid or pieces of a graph, and every 20 ms while a compiler runs; always by the
+ *          thread that made the call, whatever pool works for it.
  * seconds: at least so many between two calls; 0: each time that it could be stopped. */
 typedef struct wg_progress {
     int (*call)(void *context, double done); /* NULL: nobody is told */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The BLAS on the caller's arrays of variables: operands are gathered, the operation recorded, the results
- * put where the call leaves them. Letters: array_calls.h. */
+/* The BLAS on the caller's arrays of variables: operands are gathered, the operation recorded,
+ * the results put where the call leaves them. Letters: array_calls.h. */
 #include <wengert/array.h>
 #include <wengert/elementwise_ops.h>
 #include <wengert/reduce.h>

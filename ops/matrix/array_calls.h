@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* array_calls.h - operands of calls on the caller's arrays: gathered into matrices, and results put back.
+/* array_calls.h - operands of calls on the caller's arrays: gathered into matrices, and results
+ * put back.
  *
- * Letters: m n k sizes, ld a leading dimension; down, across: from one row, from one column, to the next.
- * A row-major matrix is one with other strides, an upper triangle the lower one of the transpose. */
+ * Letters: m n k sizes, ld a leading dimension; down, across: from one row, from one column, to
+ * the next. A row-major matrix is one with other strides, an upper triangle the lower one of
+ * the transpose. */
 #ifndef WGI_OPS_MATRIX_ARRAY_CALLS_H
 #define WGI_OPS_MATRIX_ARRAY_CALLS_H
 
@@ -17,8 +19,8 @@ typedef struct call {
     const char *name;
 } call;
 
-/* Which elements of a matrix are read or written: 'G' all; 'L', 'U' a triangle, its diagonal being 1 if
- * `unit`; 'S' a lower triangle that stands for both. */
+/* Which elements of a matrix are read or written: 'G' all; 'L', 'U' a triangle, its diagonal
+ * being 1 if `unit`; 'S' a lower triangle that stands for both. */
 typedef struct part {
     char uplo;
     int unit;
@@ -40,7 +42,8 @@ static inline char flag(int f) {
     if (f >= 'a' && f <= 'z') f += 'A' - 'a';
     return f == 'C' ? 'T' : f > 0 && f < 128 ? (char)f : '?';
 }
-/* One of two letters that sizes of arrays depend on. With another one the tape fails, and none is read. */
+/* One of two letters that sizes of arrays depend on. With another one the tape fails, and
+ * none is read. */
 static inline char flag_of(call c, int f, const char *letters) {
     const char of = flag(f);
     if (of != letters[0] && of != letters[1])
@@ -58,8 +61,8 @@ static inline int row_major(call c, int order) {
                        c.name);
     return 0;
 }
-/* The strides of an m-by-n matrix with a leading dimension; 0 where that is none, so that nothing beside the first
- * element is touched. */
+/* The strides of an m-by-n matrix with a leading dimension; 0 where that is none, so that
+ * nothing beside the first element is touched. */
 static inline strides lying(call c, int order, size_t m, size_t n, int ld) {
     const int rows = row_major(c, order);
     const size_t least = rows ? n : m;
@@ -131,8 +134,8 @@ static inline strides lower_strides(call c, int order, int uplo, size_t n, int l
         (void)wgi_fail(wgi_core_of(c.t), WG_EARG, "%s: uplo is neither 'L' nor 'U'", c.name);
     return of == 'U' ? turned(s) : s;
 }
-/* A symmetric matrix, of which one triangle is there: of variables both have its elements, for operations
- * divide an adjoint between the two; of numbers the lower one is right. */
+/* A symmetric matrix, of which one triangle is there: of variables both have its elements, for
+ * operations divide an adjoint between the two; of numbers the lower one is right. */
 static inline wg_mat read_symmetric(call c, size_t n, wg_array a, int order, int uplo, int ld) {
     return read_matrix(c, n, n, a, lower_strides(c, order, uplo, n, ld), (part){'S', 0});
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* LAPACK on the caller's arrays of variables. Letters: array_calls.h.
  *
- * A(perm, :) = L U: pivot[i] is the row, from 1, that row i changes places with, one after the other.
- * An upper triangle U, A = U' U, is the lower one of the transpose, L = U'. */
+ * A(perm, :) = L U: pivot[i] is the row, from 1, that row i changes places with, one after the
+ * other. An upper triangle U, A = U' U, is the lower one of the transpose, L = U'. */
 #include <wengert/solve.h>
 #include <wengert/spectral.h>
 #include "array_calls.h"
@@ -156,7 +156,7 @@ int wg_dposv(wg_tape *t, int order, int uplo, int n, int nrhs, wg_real *a, int l
     return ended(c);
 }
 
-/* ---- least squares, eigenvalues ----------------------------------------------------------- */
+/* ---- least squares, eigenvalues ---------------------------------------------------------- */
 
 int wg_dgels(wg_tape *t, int order, int trans, int m, int n, int nrhs, wg_real *a, int lda,
              wg_real *b, int ldb) {

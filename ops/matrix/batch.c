@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Batches: an operation on one matrix, applied to `count` of them that stand side by side. There is no
- * mathematics here: every function calls that of the operation with a wg_block that shows it one
- * member. Operands of one member that all share get the sum of what each member adds.
+/* Batches: an operation on one matrix, applied to `count` of them that stand side by side.
+ * There is no mathematics here: every function calls that of the operation with a wg_block that
+ * shows it one member. Operands of one member that all share get the sum of what each member
+ * adds.
  *
  * saved: for each member a number that says whether it is NaN, then what each has saved.
  *

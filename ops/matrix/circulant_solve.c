@@ -5,11 +5,13 @@
  *     C' w = x_,  b_ += w,  c_(k) -= sum_(i-j=k mod n) w_i x_j,   C xt = bt - Ct x
  * where the sums are F^-1 of F w times the conjugate of F x.
  *
- * A sum of large numbers may leave the range where the result does not: what is transformed is multiplied by a
- * power of 2 before, its largest number then being about 1, and the result by what that has changed.
+ * A sum of large numbers may leave the range where the result does not: what is transformed is
+ * multiplied by a power of 2 before, its largest number then being about 1, and the result by
+ * what that has changed.
  *
- * Transforms of a power of 2 are done by halves; others as a convolution with exp(i pi k^2 / n) of the next
- * power of 2 from 2 n - 1 on. Complex numbers are pairs. Source: Cooley and Tukey 1965; Bluestein 1970. */
+ * Transforms of a power of 2 are done by halves; others as a convolution with exp(i pi k^2 / n)
+ * of the next power of 2 from 2 n - 1 on. Complex numbers are pairs. Source: Cooley and Tukey
+ * 1965; Bluestein 1970. */
 #include <float.h>
 #include <math.h>
 #include <string.h>
@@ -117,7 +119,8 @@ static void transform(const plan *p, double *x) {
     multiply(n, z, p->chirp, 0);
     for (size_t i = 0; i < 2 * n; i++) x[i] = z[i] / (double)m;
 }
-/* The e of the largest number, which is between 2^(e-1) and 2^e; 0: there is none, or one is not finite. */
+/* The e of the largest number, which is between 2^(e-1) and 2^e; 0: there is none, or one is
+ * not finite. */
 static int exponent_of(size_t n, const double *x) {
     double most = 0;
     int e;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Convolutions and their transposes as operations; the maps that they are made of: convolution_maps.c. */
+/* Convolutions and their transposes as operations; the maps that they are made of:
+ * convolution_maps.c. */
 #include <wengert/products.h>
 #include "convolution.h"
 #include "expand.h"
@@ -16,7 +17,8 @@ static const wgi_conv_sizes *sizes_of(const wg_block *b) {
     return (const wgi_conv_sizes *)b->params;
 }
 
-/* ---- the operations: a convolution has x as its operand and r as its result, the transpose r and x ---- */
+/* ---- the operations: a convolution has x as its operand and r as its result, the transpose
+ * r and x ---- */
 
 static wg_status conv_shape(wg_block *b) {
     const wgi_conv_sizes *const s = sizes_of(b);
@@ -124,8 +126,8 @@ static ptrdiff_t seen(const wgi_conv_sizes *s, int d, size_t i, size_t k) {
     return at < s->pad[d] || at - s->pad[d] >= s->image[d] ? -1 : (ptrdiff_t)(at - s->pad[d]);
 }
 
-/* Calls `each` for every pixel of the result and every entry of the kernel that sees a pixel of the
- * image. */
+/* Calls `each` for every pixel of the result and every entry of the kernel that sees a pixel of
+ * the image. */
 typedef struct written {
     wg_tape *t;
     const wg_block *b;

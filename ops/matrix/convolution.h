@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-/* convolution.h - convolution as a form of three, sum of r x w over all pairs of a pixel and a kernel
- * entry, and three maps, each of which is the gradient of it by one of them. The first is a convolution,
- * the second its transpose; adjoints and tangents are these again.
+/* convolution.h - convolution as a form of three, sum of r x w over all pairs of a pixel and a
+ * kernel entry, and three maps, each of which is the gradient of it by one of them. The first
+ * is a convolution, the second its transpose; adjoints and tangents are these again.
  *
- * Letters: x image, w filters, r result; c channels, f filters, k numbers in a patch, all three of one
- * group; pixels of the result are p. */
+ * Letters: x image, w filters, r result; c channels, f filters, k numbers in a patch, all three
+ * of one group; pixels of the result are p. */
 #ifndef WGI_OPS_MATRIX_CONVOLUTION_H
 #define WGI_OPS_MATRIX_CONVOLUTION_H
 
 #include <wengert/block.h>
 
-/* The sizes of a call, complete; in params. Operands: x or r, then w, and the bias where there is one. */
+/* The sizes of a call, complete; in params. Operands: x or r, then w, and the bias where
+ * there is one. */
 typedef struct wgi_conv_sizes {
     size_t batch, filters, groups;
     size_t image[2], kernel[2], stride[2], dilation[2], pad[2], result[2];
@@ -18,12 +19,13 @@ typedef struct wgi_conv_sizes {
     const char *bad;
 } wgi_conv_sizes;
 
-/* Where everything is. at: the patch of a pixel begins; in: an entry of it is from there on, in an image
- * that was padded with zeros. */
+/* Where everything is. at: the patch of a pixel begins; in: an entry of it is from there on, in
+ * an image that was padded with zeros. */
 typedef struct wgi_conv_plan {
     const wgi_conv_sizes *s;
     size_t channels, c, f, k;
-    /* pixels of an image, numbers in a padded one, pixels of its result; images that are done at once */
+    /* pixels of an image, numbers in a padded one, pixels of its result; images that are
+     * done at once */
     size_t of_image, of_padded, one, slab;
     int padded;
     double *image, *a,

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* The three maps of convolution.h. They are products of matrices one of which has its elements where `at`
- * and `in` say (`placed` of elementwise.h): patches are not copied out of images. Padding comes first,
- * unless there is none. */
+/* The three maps of convolution.h. They are products of matrices one of which has its elements
+ * where `at` and `in` say (`placed` of elementwise.h): patches are not copied out of images.
+ * Padding comes first, unless there is none. */
 #include "convolution.h"
 #include "lines.h"
 
 #include <limits.h>
 #include <string.h>
 
-/* Bytes of the images that are done at once, if one is not more; pixels, where patches are copied. */
+/* Bytes of the images that are done at once, if one is not more; pixels, where patches are
+ * copied. */
 enum { SLAB = 1 << 18, BLOCK = 64 };
 
 /* ---- places ---- */

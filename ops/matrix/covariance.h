@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* covariance.h - covariance functions of pairs of points, for covariance.c, covariance_adjoint.c and
- * gaussian_process.c; letters as in covariance.c. */
+/* covariance.h - covariance functions of pairs of points, for covariance.c,
+ * covariance_adjoint.c and gaussian_process.c; letters as in covariance.c. */
 #ifndef WGI_OPS_MATRIX_COVARIANCE_H
 #define WGI_OPS_MATRIX_COVARIANCE_H
 

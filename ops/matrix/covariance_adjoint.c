@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* The adjoints of covariances as an operation of its own, with tangents, for second order.
  *
- * Operands: those of the covariances, then K and W, its adjoints; results the adjoints of X, scale,
- * the amplitudes, and Z. With h = e dK/dq and D as in covariance.c:
+ * Operands: those of the covariances, then K and W, its adjoints; results the adjoints of X,
+ * scale, the amplitudes, and Z. With h = e dK/dq and D as in covariance.c:
  *     ht = et dK/dq + e d2K/dq2 qt + e dK/dq 2 sigmat / sigma,  qt = 2 sum D Dt */
 #include "covariance.h"
 
@@ -29,8 +29,8 @@ static void bends(wg_kernel kernel, size_t n, const double *q, const double *k,
     }
 }
 
-/* params: `lower`: W is symmetric, and only its lower triangle there; `points`: their adjoints are
- * wanted. */
+/* params: `lower`: W is symmetric, and only its lower triangle there; `points`: their adjoints
+ * are wanted. */
 struct back {
     wg_kernel kernel;
     int lower, points;

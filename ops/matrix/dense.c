@@ -112,8 +112,8 @@ void wgi_mirror(size_t n, double *s, size_t lds) {
 
 enum { SMALL_INVERSE = 32 };
 
-/* L becomes X = L^-1, by halves: X21 = -L22^-1 (L21 X11). OpenBLAS's dtrtri goes column by column,
- * for up to twice the time.   Source: Du Croz and Higham 1992, method 1B. */
+/* L becomes X = L^-1, by halves: X21 = -L22^-1 (L21 X11). OpenBLAS's dtrtri goes column by
+ * column, for up to twice the time.   Source: Du Croz and Higham 1992, method 1B. */
 static void invert_lower(size_t n, double *l, size_t ld) {
     if (n <= SMALL_INVERSE) {
         (void)LAPACKE_dtrtri_work(LAPACK_COL_MAJOR, 'L', 'N', wgi_int(n), l, wgi_int(ld));

@@ -29,8 +29,8 @@ static inline wgi_dense wgi_bar_of(const wg_block_arg *a, size_t cols, size_t k)
     return (wgi_dense){a->bar + cols * k * (a->trans ? 1 : a->bar_ld), a->bar_ld, a->trans};
 }
 
-/* Are all elements of that part of an adjoint or a tangent 0, or is there none? Then so is what a
- * member of a batch makes of it, whatever the member is. */
+/* Are all elements of that part of an adjoint or a tangent 0, or is there none? Then so is what
+ * a member of a batch makes of it, whatever the member is. */
 static inline int wgi_nothing(size_t rows, size_t cols, wgi_dense a) {
     const size_t m = a.trans ? cols : rows, n = a.trans ? rows : cols;
     for (size_t j = 0; a.p != NULL && j < n; j++)
@@ -79,7 +79,8 @@ void wgi_add_symmetrised(size_t n, double f, const double *b, size_t ldb, double
 void wgi_symmetrise(size_t n, const double *b, size_t ldb, double *s);
 /* The upper triangle of s from the lower. */
 void wgi_mirror(size_t n, double *s, size_t lds);
-/* s, its lower triangle, = (L L')^-1 for L in that of l, which may be s. Cost: 2/3 n^3 flops. */
+/* s, its lower triangle, = (L L')^-1 for L in that of l, which may be s. Cost: 2/3 n^3
+ * flops. */
 void wgi_cholesky_inverse(size_t n, const double *l, double *s);
 /* a = a', in place. */
 void wgi_transpose(size_t n, double *a);

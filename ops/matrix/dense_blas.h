@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* dense_blas.h - operations on whole matrices by BLAS and LAPACK. dense_values.c is compiled with
- * these functions, and text that functions are written as has them word for word (dense_text.h),
- * so that both give the same bits. Internal.
+/* dense_blas.h - operations on whole matrices by BLAS and LAPACK. dense_values.c is compiled
+ * with these functions, and text that functions are written as has them word for word
+ * (dense_text.h), so that both give the same bits. Internal.
  *
  * Letters: n k l sizes, x operands, y results, work room for whole triangles, pivot for LAPACK;
  * rule: is an adjoint or tangent, the last operand, that makes all 0 where it is? A lower
@@ -91,8 +91,8 @@ static void wgi_cholesky_blas(size_t n, const double *x, double *y, double *work
     else wgi_pack(n, work, y);
 }
 
-/* The lower triangle w of L_ becomes that of A_, where A = L L': an element of A_ counts for both
- * that a symmetric matrix has. Column by column from the last one: Murray 2016,
+/* The lower triangle w of L_ becomes that of A_, where A = L L': an element of A_ counts for
+ * both that a symmetric matrix has. Column by column from the last one: Murray 2016,
  * arXiv:1602.07527. */
 static void wgi_cholesky_bar_columns(size_t n, const double *l, double *w, size_t ld) {
     for (size_t j = n; j-- > 0;) {
@@ -205,9 +205,9 @@ static void wgi_solve_blas(size_t n, size_t k, int turned, int rule, const doubl
                               pivot, y, order);
 }
 
-/* P A Q = L D U with complete pivoting: L and U, with ones on their diagonals, and D in the place
- * of A. Where only zeros are left L, D and U end with those of 0. order: rows, then columns, from
- * 1, that were exchanged with each; gives the sign of that. */
+/* P A Q = L D U with complete pivoting: L and U, with ones on their diagonals, and D in the
+ * place of A. Where only zeros are left L, D and U end with those of 0. order: rows, then
+ * columns, from 1, that were exchanged with each; gives the sign of that. */
 static double wgi_ldu(size_t n, double *a, double *order) {
     double sign = 1;
     for (size_t c = 0; c < 2 * n; c++) order[c] = (double)(c % n + 1);
@@ -237,8 +237,8 @@ static double wgi_ldu(size_t n, double *a, double *order) {
     return sign;
 }
 
-/* The product of all elements of D but the i-th and the j-th, over 2^*e: it may leave the range of
- * numbers on the way. */
+/* The product of all elements of D but the i-th and the j-th, over 2^*e: it may leave the range
+ * of numbers on the way. */
 static double wgi_ldu_product(size_t n, const double *a, size_t i, size_t j, int *e) {
     double all = 1, m = 1;
     int normal = 1;
@@ -296,8 +296,8 @@ static void wgi_det(size_t n, const double *x, double *y, double *work) {
     *y = sign * ldexp(all, e);
 }
 
-/* Of D: the products of all but one element; on the way less by a power of 2 that keeps the largest
- * of them within the range of numbers. */
+/* Of D: the products of all but one element; on the way less by a power of 2 that keeps the
+ * largest of them within the range of numbers. */
 static void wgi_cofactor(size_t n, const double *x, double *y, double *work) {
     double *const order = work + (n * n + 3) / 4 * 4;
     wgi_fill(n * n, y, NAN);
@@ -322,8 +322,8 @@ static void wgi_cofactor(size_t n, const double *x, double *y, double *work) {
     for (size_t i = 0; shift != 0 && i < n * n; i++) y[i] = ldexp(y[i], shift);
 }
 
-/* Of D: products of all but two elements, times what minors of order 2 of the adjoint are by its
- * elements. */
+/* Of D: products of all but two elements, times what minors of order 2 of the adjoint are by
+ * its elements. */
 static void wgi_cofactor_bar(size_t n, int rule, const double *x, double *y, double *work) {
     const size_t room = (n * n + 3) / 4 * 4;
     double *const w = work + room, *const order = w + room;

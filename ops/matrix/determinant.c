@@ -17,7 +17,8 @@
 
 /* ---- log-determinant; the sign is a second result where it is wanted ---- */
 
-/* A factor of its own becomes S^-1, in its place, with the first derivative: for those after it. */
+/* A factor of its own becomes S^-1, in its place, with the first derivative: for those after
+ * it. */
 static int is_own(const wg_block *b) { return wgi_factored_of(b)->packed == NULL; }
 static double *is_inverse(const wg_block *b) {
     const size_t bytes = wgi_factor_bytes(wgi_factored_of(b)->kind, b->in[0].rows);
@@ -278,7 +279,8 @@ static wg_status det_value(wg_block *b) {
     return WG_OK;
 }
 
-/* g = adj(S)', as functions have it. NaN where S has a NaN or an infinity, of order 1 excepted. */
+/* g = adj(S)', as functions have it. NaN where S has a NaN or an infinity, of order 1
+ * excepted. */
 static void adjugate_by_ldu(const wg_block *b, double *g, char *work) {
     const size_t n = b->in[0].rows;
     const wgi_dense_op op = cofactors_of(n);
@@ -354,9 +356,9 @@ static wg_status det_expand(wg_tape *t, const wg_block *b, const wg_real *x, wg_
     return wg_tape_status(t);
 }
 
-/* The cofactors of a matrix as an operation; params: is it symmetric, of its lower triangle? Their
- * derivative is the second one of the determinant, which is symmetric: the tangent is that of
- * COFACTOR_BAR. */
+/* The cofactors of a matrix as an operation; params: is it symmetric, of its lower triangle?
+ * Their derivative is the second one of the determinant, which is symmetric: the tangent is
+ * that of COFACTOR_BAR. */
 static wgi_dense_op cofactors_back(size_t n) {
     return (wgi_dense_op){WGI_DENSE_COFACTOR_BAR, 0, {n, 0, 0}};
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Distances between the rows of two matrices, and the covariance of the columns of one.
  *
- * Letters: rows x_i of X, z_j of Z, D_ij their Euclidean distance or its square, a bar for adjoints, a
- * dot for tangents.
+ * Letters: rows x_i of X, z_j of Z, D_ij their Euclidean distance or its square, a bar for
+ * adjoints, a dot for tangents.
  *
  *     W_ij = D__ij / D_ij, or 2 D__ij of squares
  *     x_i_ += sum over j of W_ij (x_i - z_j),  z_j_ -= sum over i of the same
@@ -58,8 +58,9 @@ static wg_status distances_value(wg_block *b) {
     return WG_OK;
 }
 
-/* The partial of a distance d by element k of x_i. Of one beyond the range of numbers it is that of points
- * nearer to each other: NaN by what is infinite, 0 by what is not beside that. */
+/* The partial of a distance d by element k of x_i. Of one beyond the range of numbers it is
+ * that of points nearer to each other: NaN by what is infinite, 0 by what is not beside
+ * that. */
 static double partial(const wg_block *b, double d, size_t i, size_t j, size_t k) {
     const wg_block_arg *const x = &b->in[0], *const z = &b->in[1];
     const double near = !of_squares(b) && d > DBL_MAX ? 0x1p-600 : 1;
@@ -74,8 +75,8 @@ static double partial(const wg_block *b, double d, size_t i, size_t j, size_t k)
     return by / sqrt(s);
 }
 
-/* Adds the adjoints of the points to xb and zb, where they are not NULL. in: X, Z; d, w: D and its
- * adjoint. */
+/* Adds the adjoints of the points to xb and zb, where they are not NULL. in: X, Z; d, w: D and
+ * its adjoint. */
 static void back(const wg_block *b, const double *d, size_t ldd, const double *w, size_t ldw,
                  double *xb, size_t ldx, double *zb, size_t ldz) {
     const wg_block_arg *const x = &b->in[0], *const z = &b->in[1];
@@ -117,8 +118,9 @@ static wg_status distances_jvp(wg_block *b) {
     return WG_OK;
 }
 
-/* What distances_vjp gives, of X, Z, the adjoint W of D, and D, from pair to pair as there: sums over
- * all pairs before differences would lose the digits of points that are near to each other. */
+/* What distances_vjp gives, of X, Z, the adjoint W of D, and D, from pair to pair as there:
+ * sums over all pairs before differences would lose the digits of points that are near to
+ * each other. */
 static wg_status back_shape(wg_block *b) {
     for (size_t k = 0; k < 2; k++)
         b->out[k].rows = b->in[k].rows, b->out[k].cols = b->in[k].cols;

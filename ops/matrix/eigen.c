@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* Eigenvalues and eigenvectors of any square matrix, complex numbers as two real matrices.
  *
- * Letters: n order, A V = V diag(w), columns v_j of V of Euclidean norm 1 with a real element of the
- * largest magnitude, at row k_j (as dgeev leaves them), a bar for adjoints, a dot for tangents, * for
- * conjugate transposes; E_ij = 1/(w_j - w_i) for i != j, E_ii = 0; o is the product element by element.
+ * Letters: n order, A V = V diag(w), columns v_j of V of Euclidean norm 1 with a real element
+ * of the largest magnitude, at row k_j (as dgeev leaves them), a bar for adjoints, a dot for
+ * tangents, * for conjugate transposes; E_ij = 1/(w_j - w_i) for i != j, E_ii = 0; o is the
+ * product element by element.
  *
  *     M = V^-1 A. V,  w. = diag(M),  F = V (E o M),
  *     v._j = f_j - (Re(v_j* f_j) + i Im(F_kj)/V_kj) v_j: the norm stays 1, V_kj real
@@ -11,8 +12,8 @@
  *     A_ += Re(V^-* (diag(w_) + conj(E) o V*F_) V*)
  *
  * A real eigenvalue is simple as long as it is isolated, and stays real, with its vector.
- * Sources: Giles 2008, 3.1, for w and the part across; the two conditions, differentiated, for the
- * part along v_j (Magnus 1985, for conditions of such kind). */
+ * Sources: Giles 2008, 3.1, for w and the part across; the two conditions, differentiated, for
+ * the part along v_j (Magnus 1985, for conditions of such kind). */
 #include <complex.h>
 #include <float.h>
 #include <math.h>
@@ -49,7 +50,8 @@ static wg_status finite_operand(wg_block *b) {
     return WG_ENONFINITE;
 }
 
-/* ---- eigenvalues and eigenvectors; results w, Re and Im, and, where there are four, V likewise ---- */
+/* ---- eigenvalues and eigenvectors; results w, Re and Im, and, where there are four, V
+ * likewise ---- */
 
 /* What is kept: w, V, V^-1, the rows k_j, and whether V has an inverse that is of any use. */
 typedef struct eigen {
@@ -105,8 +107,8 @@ static double norm_1(size_t n, const number *a) {
     return most;
 }
 
-/* Derivatives are wrong by DBL_EPSILON times the square of the condition of V: beyond this one they have
- * less than three or four digits. */
+/* Derivatives are wrong by DBL_EPSILON times the square of the condition of V: beyond this one
+ * they have less than three or four digits. */
 #define MOST_CONDITION 0x1p20
 
 /* V^-1; *sound: A has a full set of eigenvectors, as far as is known. */
@@ -184,8 +186,8 @@ static double largest_of(size_t count, const number *x) {
     return most;
 }
 
-/* x = E o x, or conj(E) o x, its diagonal 0. Over differences that may be rounding, what may be rounding
- * counts as 0. 0: an eigenvalue is repeated where it matters. */
+/* x = E o x, or conj(E) o x, its diagonal 0. Over differences that may be rounding, what may be
+ * rounding counts as 0. 0: an eigenvalue is repeated where it matters. */
 static int divide(const eigen *e, int conjugate, number *x) {
     const size_t n = e->n;
     const double size = largest_of(n, e->w), tie = (double)n * DBL_EPSILON * size;
@@ -202,8 +204,8 @@ static int divide(const eigen *e, int conjugate, number *x) {
     return 1;
 }
 
-/* Element i of results k and k + 1, their bars, as one number; of a real eigenvalue the imaginary
- * part does not count. */
+/* Element i of results k and k + 1, their bars, as one number; of a real eigenvalue the
+ * imaginary part does not count. */
 static number bar_at(const wg_block *b, size_t k, const eigen *e, size_t i) {
     const size_t j = k == 0 ? i : i / e->n;
     return complex_of(b->out[k].bar[i], cimag(e->w[j]) != 0 ? b->out[k + 1].bar[i] : 0);
@@ -318,8 +320,8 @@ static wg_mat gaps_of(wg_tape *t, wg_mat w, double c) {
     return wg_mat_axpby(t, c, wg_mat_transpose(w), -c, w);
 }
 
-/* conj(E) o V*F_. c: about 1 over the largest eigenvalue, so that squares stay within the range of
- * numbers; pick: 1 at (k_j, j), 0 in columns of real eigenvalues; real: 1 in those. */
+/* conj(E) o V*F_. c: about 1 over the largest eigenvalue, so that squares stay within the range
+ * of numbers; pick: 1 at (k_j, j), 0 in columns of real eigenvalues; real: 1 in those. */
 static pair across(wg_tape *t, double c, pair w, pair v, pair bar, wg_mat pick, wg_mat real) {
     const wg_mat along =
         wg_mat_sum_axis(t, sum_of(t, bar.re, v.re, 1, bar.im, v.im), WG_EACH_COL);
@@ -396,7 +398,8 @@ static wg_status eigen_adjoint(wg_tape *t, wg_block *b, const wg_mat *in, const 
     return wg_tape_status(t);
 }
 
-/* ---- in functions: what is real, and which element of a vector, is found at every point ---- */
+/* ---- in functions: what is real, and which element of a vector, is found at every
+ * point ---- */
 
 static wg_mat number_of(wg_tape *t, double x) { return wg_mat_fill(t, 1, 1, x); }
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Sums of products of two operands by the names of their dimensions, recorded as permutations and a
- * batch of products.
+/* Sums of products of two operands by the names of their dimensions, recorded as permutations
+ * and a batch of products.
  *
- * A dimension is one letter. Of both operands and the result: a batch; of both operands alone: summed
- * in the products; of one operand alone: summed before; of one and the result: rows or columns of the
- * products. Derivatives are those of what is recorded. */
+ * A dimension is one letter. Of both operands and the result: a batch; of both operands alone:
+ * summed in the products; of one operand alone: summed before; of one and the result: rows or
+ * columns of the products. Derivatives are those of what is recorded. */
 #include <string.h>
 #include <wengert/data.h>
 #include <wengert/products.h>

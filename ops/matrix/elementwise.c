@@ -151,8 +151,8 @@ static void give(double *base, struct steps s, size_t rows, size_t e, size_t n,
     }
 }
 
-/* Pieces of short columns begin with a column: what of a stretched operand goes with the first one
- * goes with all, and its adjoints are summed up in its room. */
+/* Pieces of short columns begin with a column: what of a stretched operand goes with the first
+ * one goes with all, and its adjoints are summed up in its room. */
 static void by_pieces(const wg_block *b, wgi_kernel *f, const void *params, int what) {
     const size_t inputs = b->inputs;
     double room[2 * ARITY][PIECE];

@@ -241,7 +241,8 @@ static size_t cols_of(const band *s, size_t c) {
     return least(s->n, c + s->below + s->above + 1);
 }
 
-/* The largest element of column c comes to the diagonal, at every point: by exchanges of rows. */
+/* The largest element of column c comes to the diagonal, at every point: by exchanges of
+ * rows. */
 static void bring_pivot(wg_tape *t, const band *s, size_t c, order *o) {
     for (size_t i = c + 1; i < rows_of(s, c); i++) {
         const wg_real x = s->a[i + c * s->ld], y = s->a[c + c * s->ld];
@@ -259,8 +260,8 @@ static void bring_pivot(wg_tape *t, const band *s, size_t c, order *o) {
     }
 }
 
-/* A pivot of 0 makes all results NaN: by itself where it divides 0, and all rows depend on that;
- * else it is replaced. */
+/* A pivot of 0 makes all results NaN: by itself where it divides 0, and all rows depend on
+ * that; else it is replaced. */
 static void refuse_nothing(wg_tape *t, const band *s, size_t c) {
     const size_t rows = rows_of(s, c), cols = cols_of(s, c);
     int all = c + 1 < s->n && rows == s->n, any = 0;
@@ -283,8 +284,8 @@ static void eliminate_below(wg_tape *t, const band *s, size_t c) {
 }
 
 /* A becomes its U, b what U X = b belongs to: there is room for `below` more elements above the
- * diagonal. o: NULL, or becomes the order of the rows, and b, of the identity, has it already: of
- * that only columns before c have been changed in more than their diagonal element. */
+ * diagonal. o: NULL, or becomes the order of the rows, and b, of the identity, has it already:
+ * of that only columns before c have been changed in more than their diagonal element. */
 static void eliminate(wg_tape *t, const band *s, order *o) {
     for (size_t c = 0; c < s->n; c++) {
         bring_pivot(t, s, c, o);
@@ -406,10 +407,11 @@ void wgi_expand_logdet(wg_tape *t, wgi_reals a, wg_real *log, wg_real *sign) {
 /* Up to this order they are written out. */
 enum { DET_WRITTEN = 4 };
 
-/* Whether the determinant d of a, of order 3 or 4, can be written out, which is compared at every
- * point: no product overflows, and what is lost below the normal numbers, multiplied by up to n - 1
- * entries, is nothing beside d. Where that is 0 it has to be no normal number, and no pivot may be so
- * small that dividing by it brings it back into derivatives. NaN stays NaN. */
+/* Whether the determinant d of a, of order 3 or 4, can be written out, which is compared at
+ * every point: no product overflows, and what is lost below the normal numbers, multiplied by
+ * up to n - 1 entries, is nothing beside d. Where that is 0 it has to be no normal number, and
+ * no pivot may be so small that dividing by it brings it back into derivatives. NaN stays
+ * NaN. */
 static int det_in_range(wg_tape *t, size_t n, const wg_real *a, wg_real pivots, wg_real d) {
     const double large = n == 3 ? 0x1p660 : 0x1p500;
     wg_real sum = wg_constant(0); /* of squares */
@@ -440,7 +442,8 @@ static wg_real minor_of(wg_tape *t, wg_real a, wg_real b, wg_real c, wg_real d) 
     return wgi_expand_less(t, nothing ? wg_constant(0) : wg_let(t, wg_mul(a, d)), b, c);
 }
 
-/* Without a division, of order 3 or 4: minors of the first two columns times those of the others. */
+/* Without a division, of order 3 or 4: minors of the first two columns times those of the
+ * others. */
 static wg_real write_undivided(wg_tape *t, size_t n, const wg_real *a) {
     wg_real d = wg_constant(0);
     for (size_t i = 0; i < n; i++)
@@ -455,9 +458,9 @@ static wg_real write_undivided(wg_tape *t, size_t n, const wg_real *a) {
     return d;
 }
 
-/* Elimination until two rows are left, whose determinant needs no division: that has derivatives
- * at singular matrices, too, and where no pivot is left before there is the other way. *pivots: the
- * product of those, from order 3 on. */
+/* Elimination until two rows are left, whose determinant needs no division: that has
+ * derivatives at singular matrices, too, and where no pivot is left before there is the other
+ * way. *pivots: the product of those, from order 3 on. */
 static wg_real write_det(wg_tape *t, size_t n, wg_real *a, wg_real *pivots) {
     const band s = {n, n, n, n, 0, a, NULL};
     wg_real pivot[DET_WRITTEN];
@@ -500,8 +503,9 @@ static squares squares_of(wg_tape *t, size_t n, const wg_real *l) {
     return s;
 }
 
-/* Whether the products of the first squares and of the last ones, and what is left of all without
- * two, for derivatives, are normal numbers, which is compared at every point. NaN stays NaN. */
+/* Whether the products of the first squares and of the last ones, and what is left of all
+ * without two, for derivatives, are normal numbers, which is compared at every point. NaN
+ * stays NaN. */
 static int squares_in_range(wg_tape *t, const squares *s) {
     const double top = 0x1p1000, bottom = 0x1p-960;
     const wg_real small = wg_let(t, wg_fmin(1, s->least)),
@@ -623,8 +627,8 @@ static void reflect(wg_tape *t, size_t m, size_t j, const wg_real *v, wg_real le
             c[i] = wg_let(t, wg_add(c[i], wg_mul(along, over(t, v[i], head))));
 }
 
-/* By reflections, as dgeqrf goes: the numbers, without derivatives. A column that is 0 below its
- * diagonal is not reflected, and keeps its sign. */
+/* By reflections, as dgeqrf goes: the numbers, without derivatives. A column that is 0 below
+ * its diagonal is not reflected, and keeps its sign. */
 void wgi_expand_qr_signs(wg_tape *t, wgi_reals a, wg_real *sign) {
     const size_t m = a.rows, n = a.cols;
     wg_real *const h = wgi_expand_copied(t, a);

@@ -3,8 +3,8 @@
  * statements, to become a part of a function (`expand` of wg_block_op).
  *
  * Operands are views; results are arrays without gaps, column after column. What has to be
- * decided is decided at every point, by selection, or is kept from the recording together with a
- * comparison that comes out differently where it does not serve: doc/FUNCTIONS.md has a list.
+ * decided is decided at every point, by selection, or is kept from the recording together with
+ * a comparison that comes out differently where it does not serve: doc/FUNCTIONS.md has a list.
  * Symmetric operands have the values of one triangle; their gradients are symmetric.
  *
  * Products, solves and factorisations of large matrices become one operation each, of
@@ -97,17 +97,17 @@ wg_real *wgi_expand_cholesky(wg_tape *t, size_t n, const wg_real *s);
 
 /* ---- systems of equations: with partial pivoting at every point, by selection ---- */
 
-/* b = A^-1 b, k columns; a is lost. Element (i, j) stands at a[i + j ld]; those more than `below`
- * below the diagonal or `above` above it are 0; there is to be room for `below` more of the
- * latter. */
+/* b = A^-1 b, k columns; a is lost. Element (i, j) stands at a[i + j ld]; those more than
+ * `below` below the diagonal or `above` above it are 0; there is to be room for `below` more of
+ * the latter. */
 void wgi_expand_solve_band(wg_tape *t, size_t n, size_t below, size_t above, wg_real *a,
                            size_t ld, size_t k, wg_real *b);
 /* b = A^-1 b, or A'^-1 b; k columns. */
 void wgi_expand_solve(wg_tape *t, wgi_reals a, int trans, size_t k, wg_real *b);
 /* y = A^-1 */
 void wgi_expand_inverse(wg_tape *t, wgi_reals a, wg_real *y);
-/* det A, with derivatives where A is singular. What is written out for small orders holds as long as
- * no product leaves the range of numbers; recorded where one does, it is one node. */
+/* det A, with derivatives where A is singular. What is written out for small orders holds as
+ * long as no product leaves the range of numbers; recorded where one does, it is one node. */
 wg_real wgi_expand_det(wg_tape *t, wgi_reals a);
 /* The same of a symmetric s of order n, by its Cholesky factor; NaN where there is none. */
 wg_real wgi_expand_det_spd(wg_tape *t, size_t n, const wg_real *s);

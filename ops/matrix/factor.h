@@ -45,8 +45,8 @@ static inline int *wgi_pivots(const wg_block *b, size_t k) {
     return (int *)(void *)((char *)wgi_packed(b, k) + wgi_room_of(n * n));
 }
 
-/* Params of another operation on the matrix of a block, with the factor that it has. They go without
- * a place on the tape, which is there as long as the block is. */
+/* Params of another operation on the matrix of a block, with the factor that it has. They go
+ * without a place on the tape, which is there as long as the block is. */
 wgi_factored wgi_factored_again(const wg_block *b, unsigned trans);
 extern const wg_block_op wgi_op_factor_solve, wgi_op_factor_inverse;
 

@@ -13,8 +13,8 @@
  *                 X__ij = ((K_ij - K_ji) + s_i (G_ij + G_ji))/(s_i + s_j)
  *   Sums of singular values, no differences: repeated ones do no harm.
  *
- * Permutations are those of the point, and have no derivative: where another one would be chosen the
- * factors jump.
+ * Permutations are those of the point, and have no derivative: where another one would be
+ * chosen the factors jump.
  * Sources: de Hoog, Anderssen and Lukas 2011 (LU); Walter and Lehmann 2010 (QR); Higham 2008,
  * Functions of Matrices, chapter 8, and Kenney and Laub 1991 (polar). */
 #include <float.h>
@@ -177,8 +177,8 @@ static wg_status lu_adjoint(wg_tape *t, wg_block *b, const wg_mat *in, const wg_
     return wg_tape_status(t);
 }
 
-/* In functions derivatives are NaN where tapes refuse them: x, or NaN unless the least is more than `share`
- * of the most. */
+/* In functions derivatives are NaN where tapes refuse them: x, or NaN unless the least is more
+ * than `share` of the most. */
 static wg_mat where_more(wg_tape *t, wg_real least, wg_real most, double share, wg_mat x) {
     const wg_real good =
         wg_let(t, wg_select_gt(least, wg_mul(share, most), 1, NAN)); /* without derivative */
@@ -475,8 +475,8 @@ static wg_status polar_jvp(wg_block *b) {
     return WG_OK;
 }
 
-/* The formula at the head with H in place of its eigenvalues: H Y + Y H = C has Y_ij = C_ij over
- * s_i + s_j in the basis V. c H is about 1, and so are the solutions. */
+/* The formula at the head with H in place of its eigenvalues: H Y + Y H = C has Y_ij = C_ij
+ * over s_i + s_j in the basis V. c H is about 1, and so are the solutions. */
 static wg_status polar_back(wg_tape *t, double c, const wg_mat *out, const wg_mat *bar,
                             wg_mat *back) {
     const wg_mat u = out[0], h = out[1], ch = wg_mat_scale(t, c, h);

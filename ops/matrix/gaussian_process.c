@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Marginal likelihoods of Gaussian processes: a normal density (normal_density.c) whose covariance is that
- * of pairs of points (covariance.c), letters as there. Source: Rasmussen and Williams 2006, 5.9. */
+/* Marginal likelihoods of Gaussian processes: a normal density (normal_density.c) whose
+ * covariance is that of pairs of points (covariance.c), letters as there. Source: Rasmussen
+ * and Williams 2006, 5.9. */
 #include <math.h>
 #include <wengert/elementwise.h>
 #include <wengert/operation.h>

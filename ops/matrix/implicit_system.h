@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* implicit_system.h - the Jacobians of a system F(x, p) = 0 at one point, factored. Internal. */
+/* implicit_system.h - the Jacobians of a system F(x, p) = 0 at one point, factored.
+ * Internal. */
 #ifndef WGI_OPS_MATRIX_IMPLICIT_SYSTEM_H
 #define WGI_OPS_MATRIX_IMPLICIT_SYSTEM_H
 
 #include <stddef.h>
 
-/* lu is F_x, then its LU factors; fp is F_p. Row-major, so that the factors are those of F_x'. */
+/* lu is F_x, then its LU factors; fp is F_p. Row-major, so that the factors are those of
+ * F_x'. */
 typedef struct wgi_implicit {
     size_t n, np;
     double *lu, *fp; /* n-by-n, n-by-np */

@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /* Symmetric matrices that need not be definite: systems, log-determinant, inertia.
  *
- * Letters: S = sym A with the values of the lower triangle, P'S P = L D L' by Bunch and Kaufman's
- * pivoting (dsytrf), D of blocks of order 1 and 2; a bar for adjoints, a dot for tangents.
+ * Letters: S = sym A with the values of the lower triangle, P'S P = L D L' by Bunch and
+ * Kaufman's pivoting (dsytrf), D of blocks of order 1 and 2; a bar for adjoints, a dot for
+ * tangents.
  *
  *     S X = B:      W = S^-1 X_,  B_ += W,  A_ -= (W X' + X W')/2;   X. = S^-1 (B. - sym(A.) X)
  *     log |det S|:  A_ += w S^-1;   tangent  sum(S^-1 o A.)
  *
- * L and D without pivoting, which is what a recursion would give, are not bounded for such matrices,
- * and with pivoting they jump where the pivots change: what is computed from them does not.
+ * L and D without pivoting, which is what a recursion would give, are not bounded for such
+ * matrices, and with pivoting they jump where the pivots change: what is computed from them
+ * does not.
  * Sources: Bunch and Kaufman 1977; Giles 2008, 2.3.1 and 2.3.2. */
 #include <math.h>
 #include <wengert/elementwise.h>

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Gathers and scatters by lists of element, row or column numbers (moves.h). Letters: u updates. */
+/* Gathers and scatters by lists of element, row or column numbers (moves.h). Letters: u
+ * updates. */
 #include <wengert/data.h>
 #include "expand.h"
 #include "moves.h"

@@ -18,8 +18,8 @@
  *     x+t = xmt + Bt'z + G'(vt - St z),  P+t = Mt - 2 sym(Bt'G) + G' St G
  *     lt = z'St z/2 - tr(S^-1 St)/2 - z'vt
  *
- * Products of order up to 16 are loops over vectors: a call of BLAS for each would cost more than what
- * it does. Source: Kalman 1960; Giles 2008, 2.2 and 2.3, for each line. */
+ * Products of order up to 16 are loops over vectors: a call of BLAS for each would cost more
+ * than what it does. Source: Kalman 1960; Giles 2008, 2.2 and 2.3, for each line. */
 #include <math.h>
 #include <wengert/elementwise.h>
 #include <wengert/reduce.h>

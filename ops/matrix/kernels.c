@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Covariance functions as scalar operations, where covariances are written out (covariance.c): a
- * function that is loaded finds them by name. */
+/* Covariance functions as scalar operations, where covariances are written out (covariance.c):
+ * a function that is loaded finds them by name. */
 #include "kernels.h"
 #include "expand.h"
 

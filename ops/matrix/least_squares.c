@@ -376,7 +376,8 @@ static void wide_tangents(const wg_block *b, const struct adjoint_of_fit *f, con
     add_multiple(s, -1, b->in[OF_A].value, b->in[OF_A].ld, 1, ut, vt);
 }
 
-/* A_t is one product of what stands side by side: [left left_t U U_t] [right_t right -X_t -X]'. */
+/* A_t is one product of what stands side by side: [left left_t U U_t] [right_t
+ * right -X_t -X]'. */
 static wg_status fit_jvp(wg_block *b) {
     const struct fitted *const p = b->params;
     const struct adjoint_of_fit f = fit_of(b);

@@ -160,13 +160,14 @@ static inline wg_status wgi_line_anything(wg_block *b) {
 static inline wg_axis wgi_line_axis(const wg_block *b) {
     return ((const wgi_line_params *)b->params)->axis;
 }
-/* An operand, or what has its shape, with its lines as columns; results that are numbers as a row. */
+/* An operand, or what has its shape, with its lines as columns; results that are numbers as
+ * a row. */
 wg_mat wgi_line_columns(wg_tape *t, wg_mat a, wg_axis axis);
 wg_mat wgi_line_numbers(wg_mat y, wg_axis axis);
 /* Columns in the shape of the operand again. */
 wg_mat wgi_line_uncolumned(wg_tape *t, wg_mat columns, const wg_mat *like, wg_axis axis);
-/* a with other values, element (i, j) at value[i + j ld], and the tangents that it has: where what was
- * kept is more accurate, or a constant of the point. */
+/* a with other values, element (i, j) at value[i + j ld], and the tangents that it has: where
+ * what was kept is more accurate, or a constant of the point. */
 static inline wg_mat wgi_line_valued(wg_mat a, const double *value, size_t ld) {
     if (a.ld == ld && !a.trans) a.value = value;
     return a;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* mapped.h: the operation on one element, which functions keep as a node (whole.h). Its numbers are the
- * members of wgi_mapped, and those of its slope are the same, one place further. */
+/* mapped.h: the operation on one element, which functions keep as a node (whole.h). Its numbers
+ * are the members of wgi_mapped, and those of its slope are the same, one place further. */
 #include "mapped.h"
 
 #include <string.h>

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* mapped.h - functions of the user's own of one number, element by element: what elementwise.c does on tapes is
- * a node for each element in functions. Internal. */
+/* mapped.h - functions of the user's own of one number, element by element: what elementwise.c
+ * does on tapes is a node for each element in functions. Internal. */
 #ifndef WGI_OPS_MATRIX_MAPPED_H
 #define WGI_OPS_MATRIX_MAPPED_H
 
 #include <wengert/elementwise.h>
 
-/* params of wg_mat_map: f, its slope, that of the slope or NULL, and what goes to all of them. */
+/* params of wg_mat_map: f, its slope, that of the slope or NULL, and what goes to all of
+ * them. */
 typedef struct wgi_mapped {
     wg_map_fn *f, *d, *dd;
     void *ctx;

@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /* The exponential of a square matrix.
  *
- * Letters: n order, A operand, L(A, E) the Frechet derivative at A in direction E, op(X) either X or
- * X'. A tangent is L(A, A.), an adjoint L(A', F_) = L(A, .)' F_, and both come from one routine with
- * op: it walks the same approximant and squarings, in ascending order, with what the value left
- * behind. In second order the tangent of L(A', W) is L(A', W.) and the mixed derivative in the
- * directions W and A.: once more the same walk, where each product X Y has four terms.
+ * Letters: n order, A operand, L(A, E) the Frechet derivative at A in direction E, op(X) either
+ * X or X'. A tangent is L(A, A.), an adjoint L(A', F_) = L(A, .)' F_, and both come from one
+ * routine with op: it walks the same approximant and squarings, in ascending order, with what
+ * the value left behind. In second order the tangent of L(A', W) is L(A', W.) and the mixed
+ * derivative in the directions W and A.: once more the same walk, where each product X Y has
+ * four terms.
  *
- *     B = 2^-s A, r(B) = (V - U)^-1 (V + U), U = B P(B^2), squared s times; s by the 1-norm of B, or
- *     where that would be many squarings in vain by |B^6|^(1/6), |B^8|^(1/8), |B^10|^(1/10)
+ *     B = 2^-s A, r(B) = (V - U)^-1 (V + U), U = B P(B^2), squared s times; s by the 1-norm of
+ *     B, or where that would be many squarings in vain by |B^6|^(1/6), |B^8|^(1/8),
+ *     |B^10|^(1/10)
  *
  * Sources: Al-Mohy and Higham 2009, SIMAX 30 and 31 (degrees and bounds; scaling by powers). */
 #include "blas.h"
@@ -138,8 +140,8 @@ static void set_powers(const wg_block *b, double scale, const scaled_powers *p) 
     wgi_product(n, CblasNoTrans, CblasNoTrans, 1, p->b4, n, p->b2, n, 0, p->b6, n);
 }
 
-/* As many squarings as this in vain cost some bits; where powers are small though the norm is large,
- * all of them. */
+/* As many squarings as this in vain cost some bits; where powers are small though the norm is
+ * large, all of them. */
 enum { IN_VAIN = 4 };
 
 /* |X|^(1/k) in the 1-norm. */
@@ -147,8 +149,8 @@ static double root_of_norm(size_t n, const double *x, int k) {
     return pow(wgi_norm_1(n, x, n), 1.0 / k);
 }
 
-/* So many squarings more than there are take the powers of B below the bound of its norm; INT_MAX:
- * B or its powers are no numbers. */
+/* So many squarings more than there are take the powers of B below the bound of its norm;
+ * INT_MAX: B or its powers are no numbers. */
 static int squarings_of_powers(size_t n, const scaled_powers *p) {
     int more = 0;
     if (!wgi_spectral_finite(n, n, p->a, n) || !wgi_spectral_finite(n, n, p->b4, n) ||
@@ -181,8 +183,8 @@ static int powers_may_be_small(size_t n, const scaled_powers *p) {
            ldexp(approximants[APPROXIMANTS - 1].bound, -IN_VAIN);
 }
 
-/* What is left out of the series of the approximant is small beside B, too: so many squarings more
- * for a |B|^27, element by element, that is large beside it. */
+/* What is left out of the series of the approximant is small beside B, too: so many squarings
+ * more for a |B|^27, element by element, that is large beside it. */
 static int squarings_of_magnitudes(size_t n, const scaled_powers *p) {
     enum { ORDER = 27 };
     const double left_out = 1 / 113250775606021113483283660800000000.0;
@@ -202,8 +204,8 @@ static int squarings_of_magnitudes(size_t n, const scaled_powers *p) {
     return part <= 1 ? 0 : (int)ceil(log2(part) / (ORDER - 1));
 }
 
-/* From the choice by the norm, to that by the powers of B where it has so many squarings less; p
- * is set for it. At the choice by the norm nothing is beyond the range. */
+/* From the choice by the norm, to that by the powers of B where it has so many squarings less;
+ * p is set for it. At the choice by the norm nothing is beyond the range. */
 static scaling fewer_squarings(const wg_block *b, scaling s, const scaled_powers *p) {
     const size_t n = b->in[0].rows;
     const int most = s.squarings;
@@ -285,8 +287,8 @@ static wg_status expm_value(wg_block *b) {
 }
 
 /* What a direction moves, by the step of the walk that has it: B, its powers, P, U, V, U - V, r
- * and its squares. r and the powers of r that are squared take turns in so many places; arrays of
- * what is not needed again may be one. powered: the powers of r are there. */
+ * and its squares. r and the powers of r that are squared take turns in so many places; arrays
+ * of what is not needed again may be one. powered: the powers of r are there. */
 typedef struct moved {
     double *b, *b2, *b4, *b6, *b8, *p, *u, *v, *d, *r, *powers;
     size_t places;
@@ -314,7 +316,8 @@ static void denominator_solve(const exponential *e, CBLAS_TRANSPOSE op, double *
                               e->pivots, x, n);
 }
 
-/* The walk in the direction m->b, at op(B) = op(a); x: room. L is the last square, which is given. */
+/* The walk in the direction m->b, at op(B) = op(a); x: room. L is the last square, which is
+ * given. */
 static double *walk(const exponential *e, CBLAS_TRANSPOSE op, const double *a, const moved *m,
                     double *x) {
     const size_t n = e->n, nn = n * n;
@@ -414,8 +417,8 @@ static void guard_norm(wg_tape *t, size_t n, const scaling *s, const wg_real *a)
     (void)wg_le(t, norm, wg_constant(bound));
     if (s->squarings > IN_VAIN) (void)wg_ge(t, norm, wg_constant(ldexp(bound, -IN_VAIN)));
 }
-/* The same where powers choose: those norms that did are bounded, and that of B to twice what it
- * was. `room` of n^2. */
+/* The same where powers choose: those norms that did are bounded, and that of B to twice what
+ * it was. `room` of n^2. */
 static void guard_powers(wg_tape *t, size_t n, const wg_real *a, wgi_reals a4, wgi_reals a6,
                          wg_real *room) {
     const double bound = approximants[APPROXIMANTS - 1].bound;
@@ -494,9 +497,9 @@ static wg_status expm_expand(wg_tape *t, const wg_block *b, const wg_real *x, wg
 }
 
 /* ---- L(A', W) as an operation on A and W; params: what the exponential has saved ----
- * Beside the products of the value, one of first order costs two of each, and the mixed derivative
- * four: with degree 9, 7 products and solves of order n in the value, 12 in L, of which the walk
- * along W is kept, and 12 + 24 in its tangent. */
+ * Beside the products of the value, one of first order costs two of each, and the mixed
+ * derivative four: with degree 9, 7 products and solves of order n in the value, 12 in L, of
+ * which the walk along W is kept, and 12 + 24 in its tangent. */
 
 /* The arrays of a walk that are looked at again, and places for r; the others are given. */
 enum { KEPT = 7 };
@@ -575,7 +578,8 @@ static void mixed_high(const exponential *e, const double *c, const moved *w, co
     }
 }
 
-/* The walk of both: m->b is how they move B. Gives L(A', W.) and the mixed derivative, in one. */
+/* The walk of both: m->b is how they move B. Gives L(A', W.) and the mixed derivative, in
+ * one. */
 static double *mixed_walk(const exponential *e, const double *a, const moved *w, const moved *t,
                           const moved *m, double *x) {
     const size_t n = e->n, nn = n * n;

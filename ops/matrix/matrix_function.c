@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Functions of a square matrix: integer power, square root, logarithm; of the exponential only its
- * power by a logarithm.
+/* Functions of a square matrix: integer power, square root, logarithm; of the exponential only
+ * its power by a logarithm.
  *
  * Letters: n order, A operand, L(A, E) the Frechet derivative at A in direction E, a bar for
  * adjoints, a dot for tangents, op(X) either X or X'. A tangent is L(A, A.), an adjoint
@@ -10,7 +10,8 @@
  *     sqrt: S S = A, S X + X S = E
  *     log: 2^s r(A^(1/2^s) - I), r by Gauss's rule of 7 points
  *
- * Sources: Higham 1987, 2008, 6.2 (sqrt); Al-Mohy, Higham and Relton 2013, Higham 2008, 11.5 (log). */
+ * Sources: Higham 1987, 2008, 6.2 (sqrt); Al-Mohy, Higham and Relton 2013, Higham 2008, 11.5
+ * (log). */
 #include "blas.h"
 #include "expand.h"
 #include "matrix_function.h"

@@ -1,19 +1,21 @@
 /* SPDX-License-Identifier: MIT */
-/* Functions of a matrix that are recorded as products: cosine, sine, the exponential times a vector.
+/* Functions of a matrix that are recorded as products: cosine, sine, the exponential times a
+ * vector.
  *
- * Letters: X = A / s, small, its truncated Taylor series in products, and then s steps back: their
- * derivatives of every order are those of the products, which are exact for the approximant.
+ * Letters: X = A / s, small, its truncated Taylor series in products, and then s steps back:
+ * their derivatives of every order are those of the products, which are exact for the
+ * approximant.
  *
  *     cos, sin:  s a power of 2, |X| <= 1/2; polynomials of degree 8 in X^2 by Paterson and
- *                Stockmeyer's scheme; cos 2Y = cos^2 Y - sin^2 Y, sin 2Y = 2 sin Y cos Y, which, other
- *                than 2 cos^2 Y - 1, double an error and do not quadruple it
+ *                Stockmeyer's scheme; cos 2Y = cos^2 Y - sin^2 Y, sin 2Y = 2 sin Y cos Y,
+ *                which, other than 2 cos^2 Y - 1, double an error and do not quadruple it
  *     exp(A) B = exp(X)^s B, |X| <= 1, a series of degree 19 for each step
  *
- * In functions and replays the number of steps is that of the recorded point; that the norm is not larger
- * than what they serve for, at most twice (1.25 times for exp) that of the point, is compared at every
- * point.
- * Sources: Higham 2008, Functions of Matrices, chapter 12, 4.2; Al-Mohy and Higham 2011, SIAM J. Sci.
- * Comput. 33(2), for exp(A) B, here with shorter steps, whose terms do not cancel. */
+ * In functions and replays the number of steps is that of the recorded point; that the norm is
+ * not larger than what they serve for, at most twice (1.25 times for exp) that of the point, is
+ * compared at every point.
+ * Sources: Higham 2008, Functions of Matrices, chapter 12, 4.2; Al-Mohy and Higham 2011, SIAM
+ * J. Sci. Comput. 33(2), for exp(A) B, here with shorter steps, whose terms do not cancel. */
 #include <math.h>
 #include <wengert/elementwise.h>
 #include <wengert/products.h>
@@ -121,7 +123,8 @@ SCALED(cosm);
 SCALED(sinm);
 SCALED(expmv);
 
-/* The 1-norm of a square matrix that is there; else 0, and the operation says what is wrong with it. */
+/* The 1-norm of a square matrix that is there; else 0, and the operation says what is wrong
+ * with it. */
 static double norm_of(const wg_tape *t, wg_mat a) {
     if (!wgi_is_readable(t, &a) || a.rows != a.cols) return 0;
     return norm_1(a.rows, a.value, a.trans ? a.ld : 1, a.trans ? 1 : a.ld);

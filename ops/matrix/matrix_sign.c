@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /* The sign of a square matrix.
  *
- * Letters: n order, A = Q T Q' a real Schur form with the eigenvalues of negative real part first
- * (T11, then T22, T12 beside), S = sign(A), N = S A, whose eigenvalues have positive real parts; L(A, E)
- * the Frechet derivative.
+ * Letters: n order, A = Q T Q' a real Schur form with the eigenvalues of negative real part
+ * first (T11, then T22, T12 beside), S = sign(A), N = S A, whose eigenvalues have positive real
+ * parts; L(A, E) the Frechet derivative.
  *
  *     S = Q [-I Z; 0 I] Q',  T11 Z - Z T22 = -2 T12:  S A = A S
  *     X = L(A, E):  N X + X N = E - S E S;  an adjoint is L(A', S_)
  *     N'H + H N = I:  how far that can go
  *
- * Source: Higham 2008, Functions of Matrices, 5.1 to 5.3; Kenney and Laub 1991; Van Loan 1985, How
- * near is a stable matrix to an unstable matrix? (H). */
+ * Source: Higham 2008, Functions of Matrices, 5.1 to 5.3; Kenney and Laub 1991; Van Loan 1985,
+ * How near is a stable matrix to an unstable matrix? (H). */
 #include <float.h>
 #include <wengert/elementwise.h>
 #include <wengert/products.h>
@@ -86,7 +86,8 @@ static wg_status sign_value(wg_block *b) {
     for (size_t j = 0; j < n;
          j++) /* what is below the blocks of the diagonal is 0 there, too */
         for (size_t i = 0; i < n; i++) t[i + j * n] = i > j + 1 ? 0 : room[i + j * n];
-    /* N is 1/|H| or more away from eigenvalues on the axis, and S changes by |S| |H| times an error */
+    /* N is 1/|H| or more away from eigenvalues on the axis, and S changes by |S| |H| times
+     * an error */
     wgi_square_identity(n, low);
     if (wgi_schur_sylvester('T', 'N', n, n, t, n, t, n, low, n)) return refuse(b);
     return error * wgi_norm_1(n, s, n) * wgi_norm_1(n, low, n) < MOST_ERROR ? WG_OK : refuse(b);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* moves.h - what the operations that move elements share: slices.c, indexed.c, concat.c, triangles.c.
+/* moves.h - what the operations that move elements share: slices.c, indexed.c, concat.c,
+ * triangles.c.
  *
- * Every one of them is linear with coefficients 0 and 1: the value copies, the adjoint adds back
- * along the same way, the tangent is the value of the tangents.
+ * Every one of them is linear with coefficients 0 and 1: the value copies, the adjoint adds
+ * back along the same way, the tangent is the value of the tangents.
  *
  * Letters: x operand, y result; down, across: from one row, one column to the next. */
 #ifndef WGI_OPS_MATRIX_MOVES_H

@@ -32,8 +32,8 @@ double wgi_normal_density(const wgi_normal *d, double *quadratic, int *info) {
     return -0.5 * ((double)d->k * ((double)d->n * log_2_pi + 2 * half) + sum);
 }
 
-/* to, its strict upper triangle, = the strict lower one of from, or the other way round; tile by tile, of
- * both of which the cache has all lines. */
+/* to, its strict upper triangle, = the strict lower one of from, or the other way round; tile
+ * by tile, of both of which the cache has all lines. */
 static void turn_triangle(size_t n, const double *from, int upper, double *to) {
     enum { TILE = 8 };
     for (size_t first = 0; first < n; first += TILE)
@@ -181,8 +181,8 @@ wg_mat wgi_normal_solved(wg_tape *t, const wgi_normal *d, wg_mat s, wg_mat r) {
     return a;
 }
 
-/* w/2 H as an operation: operands S, a, w; params the factor of S, and whether its user looks at the
- * lower triangle only, and has S, tangents too, symmetric. Tangent
+/* w/2 H as an operation: operands S, a, w; params the factor of S, and whether its user looks
+ * at the lower triangle only, and has S, tangents too, symmetric. Tangent
  *     w/2 (at a' + a at' + k C St C) + wt/2 H,  C = S^-1
  * of which the last product costs 3 n^3 flops. saved: C. */
 struct curved {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* normal_density.h - a factored covariance: the log-density of residuals, and its derivative H by the
- * covariance; for normal_density.c and gaussian_process.c, letters as there. */
+/* normal_density.h - a factored covariance: the log-density of residuals, and its derivative H
+ * by the covariance; for normal_density.c and gaussian_process.c, letters as there. */
 #ifndef WGI_OPS_MATRIX_NORMAL_DENSITY_H
 #define WGI_OPS_MATRIX_NORMAL_DENSITY_H
 
@@ -9,8 +9,8 @@
 #include "expand.h"
 #include "traits.h"
 
-/* S^-1 is kept once a derivative has computed it, for those after it: its strict lower triangle turned into
- * the upper one of l, its diagonal beside. */
+/* S^-1 is kept once a derivative has computed it, for those after it: its strict lower triangle
+ * turned into the upper one of l, its diagonal beside. */
 typedef struct wgi_normal {
     size_t n, k;
     double *l; /* the lower triangle is the Cholesky factor; ld n */
@@ -29,8 +29,8 @@ wg_real wgi_normal_write(wg_tape *t, size_t n, size_t k, const wg_real *s, wg_re
 /* h, its lower triangle, = H. */
 void wgi_normal_curvature(const wgi_normal *d, double *h);
 
-/* As operations on a covariance S with the factor l, and residuals R: a = S^-1 R, and w/2 H; lower: who
- * takes that looks at the lower triangle only, and S is symmetric, tangents too. */
+/* As operations on a covariance S with the factor l, and residuals R: a = S^-1 R, and w/2 H;
+ * lower: who takes that looks at the lower triangle only, and S is symmetric, tangents too. */
 wg_mat wgi_normal_solved(wg_tape *t, const wgi_normal *d, wg_mat s, wg_mat r);
 wg_mat wgi_normal_half_curvature(wg_tape *t, const wgi_normal *d, int lower, wg_mat s, wg_mat a,
                                  wg_mat w);

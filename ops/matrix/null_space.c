@@ -6,8 +6,8 @@
  *
  *     A N = 0, N'N = I:  N. = -A^+ A. N,  A_ -= A^+' N_ N'
  *
- * with N moving across itself only, which is right for what depends on the space alone; adjoints that
- * depend on the basis have a skew part in N'N_. Source: Golub and Pereyra 1973.
+ * with N moving across itself only, which is right for what depends on the space alone;
+ * adjoints that depend on the basis have a skew part in N'N_. Source: Golub and Pereyra 1973.
  * In functions, of full rank:  [A' N] Z = N_,  A_ -= Z1 N',  Z1 the first m rows of Z. */
 #include <float.h>
 #include <math.h>
@@ -54,7 +54,8 @@ static size_t decompose_bytes(size_t m, size_t n) {
            8 * smaller(m, n) * sizeof(lapack_int);
 }
 
-/* The decomposition of the operand, and its rank. Params begin with rcond. Room: decompose_bytes. */
+/* The decomposition of the operand, and its rank. Params begin with rcond. Room:
+ * decompose_bytes. */
 static wg_status decompose(wg_block *b, struct svd d, double *room, size_t *rank) {
     const size_t m = b->in[0].rows, n = b->in[0].cols, p = smaller(m, n),
                  doubles = lapack_svd_doubles(m, n);
@@ -145,8 +146,8 @@ static void gemm(int ta, int tb, size_t m, size_t n, size_t k, const double *a, 
                 wgi_int(m));
 }
 
-/* Is N'N_, k-by-k, symmetric up to rounding? Then the adjoint is that of something that depends on the
- * space alone. */
+/* Is N'N_, k-by-k, symmetric up to rounding? Then the adjoint is that of something that depends
+ * on the space alone. */
 static wg_status of_the_space(wg_block *b, const double *bar, double *room) {
     const size_t n = b->in[0].cols, k = b->out[0].cols;
     gemm(1, 0, k, k, n, b->out[0].value, n, bar, n, room);
@@ -213,7 +214,8 @@ static wg_status null_adjoint(wg_tape *t, wg_block *b, const wg_mat *in, const w
     return wg_tape_status(t);
 }
 
-/* ---- in functions: of the size that was recorded; rcond is a number behind the operand ---- */
+/* ---- in functions: of the size that was recorded; rcond is a number behind the
+ * operand ---- */
 
 static wg_status whole_shape(wg_block *b) {
     const size_t m = b->in[0].rows, n = b->in[0].cols;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* Order along lines: sorting, quantiles, cumulative maxima. The letters are those of lines.h.
  *
- * Sorting moves elements, y_k = x_(p_k), and so adjoints: x_(p_k) += y_k. The order p is that of the
- * point, stable, so that one of several equal elements has each place; in functions it is compared at
- * every point. Quantiles are of Hyndman and Fan's type 7 (1996): (1 - f) y_k + f y_(k+1), k + f = p (n - 1).
- * Of a cumulative maximum y_k = max(y_(k-1), x_k) the two have half of the adjoint each where they are
- * equal, as fmax. */
+ * Sorting moves elements, y_k = x_(p_k), and so adjoints: x_(p_k) += y_k. The order p is that
+ * of the point, stable, so that one of several equal elements has each place; in functions it
+ * is compared at every point. Quantiles are of Hyndman and Fan's type 7 (1996): (1 - f) y_k + f
+ * y_(k+1), k + f = p (n - 1). Of a cumulative maximum y_k = max(y_(k-1), x_k) the two have half
+ * of the adjoint each where they are equal, as fmax. */
 #include <math.h>
 #include <stdint.h>
 #include <wengert/array.h>
@@ -25,8 +25,8 @@ static double *bar_of(const wgi_line *l, size_t e) {
 
 /* ---- sorting ---- */
 
-/* at = the places of n elements x in their order, stable; numbers, as they are kept. room: n. 0: one of
- * them is a NaN, and at has all in their place. */
+/* at = the places of n elements x in their order, stable; numbers, as they are kept. room: n.
+ * 0: one of them is a NaN, and at has all in their place. */
 static int sort(size_t n, const double *x, double *at, double *room) {
     int all = 1;
     for (size_t i = 0; i < n; i++) at[i] = (double)i, all &= x[i] == x[i];
@@ -154,7 +154,8 @@ wg_mat wg_mat_median_axis(wg_tape *t, wg_mat a, wg_axis axis) {
 
 /* ---- cumulative maxima ---- */
 
-/* The part of y_k that is x_k: 1, 0, 1/2 where it is equal to the largest before, NaN beside a NaN. */
+/* The part of y_k that is x_k: 1, 0, 1/2 where it is equal to the largest before, NaN beside
+ * a NaN. */
 static double share(size_t k, double x, double before) {
     return k == 0 || x > before ? 1 : x == before ? 0.5 : x < before ? 0 : NAN;
 }

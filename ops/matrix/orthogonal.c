@@ -175,8 +175,8 @@ static void triangle_vjp(const struct parts *s, const double *rw) {
                 wgi_int(p), 1, s->r, wgi_int(s->ldr), s->t, wgi_int(p));
 }
 
-/* w += Q copyltu(t - B'), B = Q' w, for a square Q, of which w = Q B: without what cancels this is
- * w = Q (copyltu(t) + tril(B - B', -1)). */
+/* w += Q copyltu(t - B'), B = Q' w, for a square Q, of which w = Q B: without what cancels this
+ * is w = Q (copyltu(t) + tril(B - B', -1)). */
 static void rotation_vjp(const struct parts *s) {
     const size_t p = s->p, ldy = times_qt(s, p, s->w, s->y);
     wgi_mirror(p, s->t, p);
@@ -353,7 +353,8 @@ static wg_status qr_adjoint(wg_tape *t, wg_block *b, const wg_mat *in, const wg_
 static const wgi_traits of_qr = {.whole = &wgi_whole_qr};
 static const wgi_traits of_r = {.whole = &wgi_whole_qr, .whole_result = 1};
 static const struct qr both = {0, 1};
-/* Is the rank full? 1, without derivatives; where it is not it refuses, and in functions gives NaN. */
+/* Is the rank full? 1, without derivatives; where it is not it refuses, and in functions
+ * gives NaN. */
 static wg_status independent_shape(wg_block *b) {
     b->out[0].rows = b->out[0].cols = 1;
     return WG_OK;

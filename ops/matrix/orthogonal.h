@@ -17,8 +17,8 @@ static inline size_t wgi_reflector_room(size_t cols) {
     return 32 * wgi_larger(cols, 1) + 65 * 64;
 }
 
-/* The first diagonal element of a triangle, the upper one or else the lower one, that is 0 to working
- * precision beside the largest element of it, counted from 1; 0: none. */
+/* The first diagonal element of a triangle, the upper one or else the lower one, that is 0 to
+ * working precision beside the largest element of it, counted from 1; 0: none. */
 static inline int wgi_dependent(int upper, size_t p, size_t longest, const double *r,
                                 size_t ld) {
     double high = 0;
@@ -37,8 +37,8 @@ static inline int wgi_any(const double *x, size_t n) {
     return 0;
 }
 
-/* Whether a triangle, r of p columns, is one that wgi_dependent finds nothing in is compared at every
- * point. */
+/* Whether a triangle, r of p columns, is one that wgi_dependent finds nothing in is compared at
+ * every point. */
 static inline int wgi_has_full_rank(wg_tape *t, size_t p, size_t longest, const wg_real *r) {
     if (p == 0) return 1;
     wg_real low = wg_let(t, wg_fabs(r[0])), high = low;

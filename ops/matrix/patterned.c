@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Matrices with a pattern of a few elements: Toeplitz and circulant ones, block diagonal ones.
  *
- * Element (i, j) of a Toeplitz matrix is c_(i-j), or r_(j-i) above the diagonal, of a circulant one
- * c_((i-j) mod n). Adjoints add up along diagonals; what no element comes from has gradient 0. */
+ * Element (i, j) of a Toeplitz matrix is c_(i-j), or r_(j-i) above the diagonal, of a circulant
+ * one c_((i-j) mod n). Adjoints add up along diagonals; what no element comes from has
+ * gradient 0. */
 #include <wengert/data.h>
 #include "view.h"
 

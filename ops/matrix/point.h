@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* point.h - an operand as a constant of the point that is recorded, for what is decided there and has no
- * derivative: an order, a scaling. */
+/* point.h - an operand as a constant of the point that is recorded, for what is decided there
+ * and has no derivative: an order, a scaling. */
 #ifndef WGI_OPS_MATRIX_POINT_H
 #define WGI_OPS_MATRIX_POINT_H
 

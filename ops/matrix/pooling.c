@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Pooling: the largest, or the average, of the pixels in a window, in each channel by itself. Images are
- * those of a convolution (products.h).
+/* Pooling: the largest, or the average, of the pixels in a window, in each channel by itself.
+ * Images are those of a convolution (products.h).
  *
- *   largest: r = x at the first pixel of the window where it is, column after column: x_ there += r_.
+ *   largest: r = x at the first pixel of the window where it is, column after column: x_
+ *   there += r_.
  *            saved: the number of that element of x. A NaN is larger than all numbers.
- *   average: r = sum of x / area, area that of the window, padding being zeros: x_ += r_ / area.
+ *   average: r = sum of x / area, area that of the window, padding being zeros:
+ *   x_ += r_ / area.
  */
 #include <wengert/data.h>
 #include <wengert/elementwise.h>

@@ -29,8 +29,8 @@ static void mean_value(const wgi_line *l) { *l->y = total(l, wgi_line_of) / (dou
 static void mean_vjp(const wgi_line *l) { spread(l, *l->w / (double)l->n); }
 static void mean_jvp(const wgi_line *l) { *l->w = total(l, wgi_line_bar) / (double)l->n; }
 
-/* ---- variance: saved k, m and e, the mean of k x is m + e; k is a power of two, 1 unless squares
- * leave the range of doubles ---- */
+/* ---- variance: saved k, m and e, the mean of k x is m + e; k is a power of two, 1 unless
+ * squares leave the range of doubles ---- */
 
 static double top_abs(const wgi_line *l) {
     double m = 0;
@@ -291,7 +291,8 @@ static void layer_norm_jvp(const wgi_line *l) {
     }
 }
 
-/* ---- adjoints in operations on matrices: X the operand, w the adjoints, of lines as columns ---- */
+/* ---- adjoints in operations on matrices: X the operand, w the adjoints, of lines as
+ * columns ---- */
 
 /* What the columns of k x are apart from their means, as it was computed; k of each. */
 static wg_mat centred(wg_tape *t, const wg_block *b, size_t step, wg_mat x, wg_mat *k) {
@@ -365,7 +366,8 @@ static wg_status others_value(wg_block *b) {
     }
     return WG_OK;
 }
-/* The tangents of those before are in the result until those behind come, their values in `work`. */
+/* The tangents of those before are in the result until those behind come, their values in
+ * `work`. */
 static wg_status others_jvp(wg_block *b) {
     const size_t n = b->in->rows;
     double *const before = b->work;
@@ -520,8 +522,8 @@ static void min_expand(wg_tape *t, const wgi_written *l) {
     *l->y = wg_minimum(t, l->n, l->x[0]);
 }
 
-/* room = what x, which may be room, is apart from its mean. What is as large as the first element is taken off before,
- * so that equal elements leave exactly 0. */
+/* room = what x, which may be room, is apart from its mean. What is as large as the first
+ * element is taken off before, so that equal elements leave exactly 0. */
 static void centre(wg_tape *t, const wgi_written *l, const wg_real *x) {
     const wg_real first = wgi_expand_held(t, x[0]);
     for (size_t i = 0; i < l->n; i++) l->room[i] = wg_let(t, wg_sub(x[i], first));
@@ -539,7 +541,8 @@ static void var_expand(wg_tape *t, const wgi_written *l) {
     const double of = divisor(t, l, l->x[0]);
     if (of > 0) *l->y = wg_let(t, wg_div(wg_squared_norm(t, l->n, l->room), of));
 }
-/* Of large numbers, of which sums would overflow, times a power of two, a step, without derivative. */
+/* Of large numbers, of which sums would overflow, times a power of two, a step, without
+ * derivative. */
 static void std_expand(wg_tape *t, const wgi_written *l) {
     for (size_t i = 0; i < l->n; i++) l->room[i] = wg_let(t, wg_fabs(l->x[0][i]));
     const wg_real most = wg_maximum(t, l->n, l->room);
@@ -570,8 +573,8 @@ static void norm_entries_expand(wg_tape *t, const wgi_written *l) {
     }
 }
 
-/* Where squares leave the range of doubles: of what is scaled by a power of two, a step, without
- * derivative. Small ones are nothing beside an eps that is not as small. */
+/* Where squares leave the range of doubles: of what is scaled by a power of two, a step,
+ * without derivative. Small ones are nothing beside an eps that is not as small. */
 static void layer_norm_expand(wg_tape *t, const wgi_written *l) {
     const double eps = l->p->p, n = (double)l->n;
     if (l->n == 0) return;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* refusal.h - how an operation refuses its operands: the status, and why, which goes into the tape's message. */
+/* refusal.h - how an operation refuses its operands: the status, and why, which goes into
+ * the tape's message. */
 #ifndef WGI_OPS_MATRIX_REFUSAL_H
 #define WGI_OPS_MATRIX_REFUSAL_H
 

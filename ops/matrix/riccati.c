@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* The algebraic equations of Riccati: the solution X, symmetric, for which C is stable.
  *
- * Letters: n order, A, B, Q, R operands (Q and R are (Q + Q')/2, (R + R')/2), K = R^-1 B', G = B K; a
- * bar for adjoints, a dot for tangents, C = U T U' a real Schur form, which is kept.
+ * Letters: n order, A, B, Q, R operands (Q and R are (Q + Q')/2, (R + R')/2), K = R^-1 B',
+ * G = B K; a bar for adjoints, a dot for tangents, C = U T U' a real Schur form, which is kept.
  *
  *     continuous: A'X + X A - X G X + Q = 0,  C = A - G X,  N = X
  *                 C'X. + X. C + E = 0;                C Y + Y C' = -sym X_
@@ -11,9 +11,10 @@
  *     E = A.'N + N'A. - N'G.N + Q.,  G. = B.K + K'B.' - K'R.K
  *     A_ += 2 N Y,  Q_ += Y,  G_ = -N Y N',  B_ += 2 G_ K',  R_ -= K G_ K'
  *
- * X comes of the stable subspace of [A -G; -Q -A'], or of the pencil [A 0; -Q I] - z [I G; 0 A'],
- * ordered by dgees or dgges, and then of Newton's steps, by the equation of the tangents.
- * Sources: Laub 1979; Pappas, Laub and Sandell 1980; Kleinman 1968; Van Loan 1985; Kao and Hennequin 2020. */
+ * X comes of the stable subspace of [A -G; -Q -A'], or of the pencil [A 0; -Q I] - z [I G; 0
+ * A'], ordered by dgees or dgges, and then of Newton's steps, by the equation of the tangents.
+ * Sources: Laub 1979; Pappas, Laub and Sandell 1980; Kleinman 1968; Van Loan 1985; Kao and
+ * Hennequin 2020. */
 #include <float.h>
 #include <math.h>
 #include <wengert/elementwise.h>
@@ -74,8 +75,9 @@ static void gemm(int ta, int tb, size_t m, size_t n, size_t k, double alpha, con
                 wgi_int(wgi_ld(m)));
 }
 
-/* x = the solution of the equation of the tangents for E in x, or, with `turned`, of the adjoints for
- * sym X_. 0: it is not within the range of numbers. Room: n^2 + wgi_schur_stein_doubles. */
+/* x = the solution of the equation of the tangents for E in x, or, with `turned`, of the
+ * adjoints for sym X_. 0: it is not within the range of numbers. Room: n^2 +
+ * wgi_schur_stein_doubles. */
 static int solve(const wg_block *b, const kept *s, int turned, double *x, double *room) {
     const size_t n = s->n;
     wgi_schur_turn('T', 'N', n, n, s->u, s->u, x, n, x, room);
@@ -190,8 +192,9 @@ static wg_status close_loop(wg_block *b, const kept *s, const double *a, const d
     return WG_OK;
 }
 
-/* Is C, which close_loop has left, stable as far as it is known? Where a residual is 0 Newton's steps
- * cannot tell. By H with C'H + H C + I = 0, or H = C'H C + I, C is about 1/|H| away from others. */
+/* Is C, which close_loop has left, stable as far as it is known? Where a residual is 0 Newton's
+ * steps cannot tell. By H with C'H + H C + I = 0, or H = C'H C + I, C is about 1/|H| away
+ * from others. */
 static wg_status assure(wg_block *b, const kept *s, double *room) {
     const size_t n = s->n;
     const double norm = wgi_norm_1(n, s->t, n), size = is_discrete(b) ? fmax(1, norm) : 1;

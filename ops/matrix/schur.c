@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Real Schur forms, and Sylvester and Stein equations in them, block by block: blocks of the
  * solution by dtrsyl, or written out, everything else by products.
- * Source: Kagstrom and Poromaa 1992; Higham 2008, B.14; Kitagawa 1977; Parlett and Reinsch 1969. */
+ * Source: Kagstrom and Poromaa 1992; Higham 2008, B.14; Kitagawa 1977; Parlett and Reinsch
+ * 1969. */
 #include "schur.h"
 #include "blas.h"
 

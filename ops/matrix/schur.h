@@ -22,7 +22,8 @@ int wgi_schur_sylvester(char op_a, char op_b, size_t m, size_t n, const double *
 int wgi_schur_apart(size_t m, size_t n, const double *a, const double *b);
 
 /* x: C, overwritten by X with X = A X A' + C, or X = A'X A + C with op 'T', A upper
- * quasi-triangular; room of wgi_schur_stein_doubles(n). The result: as of wgi_schur_sylvester. */
+ * quasi-triangular; room of wgi_schur_stein_doubles(n). The result: as of
+ * wgi_schur_sylvester. */
 size_t wgi_schur_stein_doubles(size_t n);
 int wgi_schur_stein(char op, size_t n, const double *a, double *x, double *room);
 

@@ -121,13 +121,14 @@ static wg_status spectral_jvp(wg_block *b) {
 
 /* ---- adjoints in operations on matrices ---- */
 
-/* U diag(c) V' as an operation on A and c; params: U, s and V' as they were found. With P as at the
- * head, E = (P + P')/2 and O = (P - P')/2 its tangent is U X V' + R,
+/* U diag(c) V' as an operation on A and c; params: U, s and V' as they were found. With P as at
+ * the head, E = (P + P')/2 and O = (P - P')/2 its tangent is U X V' + R,
  *     X_ij = E_ij (c_i - c_j)/(s_i - s_j) + O_ij (c_i + c_j)/(s_i + s_j),  X_jj = c._j,
  *     R = (I - U U') A.V diag(c/s) V', or U diag(c/s) U'A.(I - V V')
- * without the tangents of U and V, by which nearly equal singular values would lose their digits.
- * Where they are so near that c has not enough of them, it is not known; but of a constant c, as
- * norms have it, equal elements are equal also beside this point, and zeros are zeros. */
+ * without the tangents of U and V, by which nearly equal singular values would lose their
+ * digits. Where they are so near that c has not enough of them, it is not known; but of a
+ * constant c, as norms have it, equal elements are equal also beside this point, and zeros
+ * are zeros. */
 struct found {
     const double *u, *s, *h;
 };
@@ -302,8 +303,8 @@ static wg_status spectral_adjoint(wg_tape *t, wg_block *b, const wg_mat *in, con
     return norm_adjoint(t, b, in, bar, 1, back);
 }
 
-/* In functions: by the vectors of another node, w U diag(c) V' with ones in c for all values or for the
- * first. */
+/* In functions: by the vectors of another node, w U diag(c) V' with ones in c for all values or
+ * for the first. */
 static wg_status nuclear_rule(wg_tape *t, wg_block *b, const wg_mat *in, const wg_mat *out,
                               const wg_mat *bar, wg_mat *back) {
     wg_mat u, v;

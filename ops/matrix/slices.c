@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Slices, flips, repetition, windows, permutations of dimensions (moves.h): walks, loops over up to
- * four extents with constant steps in rows and columns of the operand. */
+/* Slices, flips, repetition, windows, permutations of dimensions (moves.h): walks, loops over
+ * up to four extents with constant steps in rows and columns of the operand. */
 #include <limits.h>
 #include <wengert/data.h>
 #include "moves.h"

@@ -44,8 +44,8 @@ static double exponentials(const wgi_line *l, double m, double *e) {
 /* What is left to do of a line when m, e and the sum of the other e are there. */
 typedef void finish(const wgi_line *l, double m, double rest);
 
-/* The same for short lines, with e in their y or in what they keep: one loop of exponentials over
- * all of them. */
+/* The same for short lines, with e in their y or in what they keep: one loop of exponentials
+ * over all of them. */
 static void of_short_lines(const wgi_line *l, size_t lines, finish *line_is_done) {
     double m[WGI_LINES_TOGETHER];
     size_t first[WGI_LINES_TOGETHER];
@@ -303,7 +303,8 @@ static void cross_entropy_soft_jvp(const wgi_line *l) {
     *l->w = t;
 }
 
-/* ---- adjoints in operations on matrices: P softmax, W the adjoints, of lines as columns ---- */
+/* ---- adjoints in operations on matrices: P softmax, W the adjoints, of lines as
+ * columns ---- */
 
 static wg_status pair_shape(wg_block *b) {
     b->out->rows = b->in->rows, b->out->cols = b->in->cols;
@@ -451,9 +452,9 @@ static void logsumexp_expand(wg_tape *t, const wgi_written *l) {
     *l->y = wg_logsumexp(t, l->n, l->x[0]);
 }
 
-/* room = x less the largest of them, which is exactly 0 itself, without derivative, where it is the
- * only one: the slope by it is then what those of the others leave, and nothing cancels where its
- * share is nearly all. Infinite largest ones share. */
+/* room = x less the largest of them, which is exactly 0 itself, without derivative, where it is
+ * the only one: the slope by it is then what those of the others leave, and nothing cancels
+ * where its share is nearly all. Infinite largest ones share. */
 static void shift(wg_tape *t, const wgi_written *l) {
     for (size_t i = 0; i < l->n; i++)
         l->room[i] = wg_let(t, wg_clamp(l->x[0][i], -INFINITY, DBL_MAX));

@@ -335,7 +335,8 @@ static wg_status trsm_vjp(wg_block *b) {
 }
 
 /* y = op(St) x, or x op(St), with the triangle of St only. What is off a diagonal of ones is a
- * triangle of order n - 1, from the second row or column on: nothing is added to be subtracted. */
+ * triangle of order n - 1, from the second row or column on: nothing is added to be
+ * subtracted. */
 static void times_triangle(const struct stored *s, wgi_dense at, const double *x, double *y) {
     const size_t off = s->unit != 0, rows = s->rows - (s->left ? off : 0),
                  cols = s->cols - (s->left ? 0 : off), skip = s->left ? off : off * s->rows;

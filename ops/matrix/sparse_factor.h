@@ -31,12 +31,13 @@ static inline const wgi_sparse_solving *wgi_sparse_solving_of(const wg_block *b)
 
 wgi_sparse_solving wgi_sparse_system(const wg_tape *t, int spd, char trans, const wg_csr *s);
 
-/* Factors the values, operand 0, before what uses the factors is recorded, and puts them into p. */
+/* Factors the values, operand 0, before what uses the factors is recorded, and puts them
+ * into p. */
 typedef enum { WGI_SPARSE_SOLVE, WGI_SPARSE_SPD_SOLVE, WGI_SPARSE_SPD_LOGDET } wgi_sparse_user;
 wg_status wgi_sparse_factor(wg_tape *t, wgi_sparse_user user, wgi_sparse_solving *p,
                             size_t inputs, const wg_mat *in);
-/* shape: is operand 0 the values of a square matrix, and has operand 1, if there is one, its rows?
- * Sets the workspace that _again wants. */
+/* shape: is operand 0 the values of a square matrix, and has operand 1, if there is one, its
+ * rows? Sets the workspace that _again wants. */
 wg_status wgi_sparse_factor_shape(wg_block *b);
 /* value: new factors, unless those there are fresh. */
 wg_status wgi_sparse_factor_again(wg_block *b);

@@ -3,11 +3,12 @@
  *
  *     l = 2 sum_j log L_jj;   v_[k] += l_ Z(i, j) for entry k at (i, j), Z = S^-1
  *
- * Only elements of Z in the pattern of L are computed, column by column from the last one, of P S P':
+ * Only elements of Z in the pattern of L are computed, column by column from the last one, of P
+ * S P':
  *     t_k = L_kj / L_jj,   Z_ij = -sum_k t_k Z_ik,   Z_jj = 1/L_jj^2 - sum_k t_k Z_kj
- * with k in the pattern of column j below its diagonal, as i is: then Z_ik is in that of L, too.
- * Tangents of Z are those of these sums, by those of L, which come column by column from those of S:
- * with d column j of L and dt its tangent,
+ * with k in the pattern of column j below its diagonal, as i is: then Z_ik is in that of L,
+ * too. Tangents of Z are those of these sums, by those of L, which come column by column from
+ * those of S: with d column j of L and dt its tangent,
  *     dt_j = St_jj / (2 L_jj),  dt_i = (St_ij - L_ij dt_j) / L_jj,   then St -= dt d' + d dt'
  * Source: Takahashi, Fagan and Chin 1973; Smith 1995 for the factor. */
 #include <math.h>
@@ -41,8 +42,8 @@ static room room_of(const wg_block *b) {
     return r;
 }
 
-/* Finds the entries of S in L: lists of those in each column, from first[c] on to next[e], where 0 ends
- * one and entry e is e + 1; where[e] is the row before it is the place. */
+/* Finds the entries of S in L: lists of those in each column, from first[c] on to next[e],
+ * where 0 ends one and entry e is e + 1; where[e] is the row before it is the place. */
 static void find_entries(const wgi_sparse_solving *p, const room *r) {
     const factors *const f = p->factors;
     for (size_t k = 0; k < f->n; k++) r->place[f->p[k]] = (int)k, r->first[k] = 0;

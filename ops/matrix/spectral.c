@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Symmetric eigenproblems; what functions of symmetric matrices (symmetric_function.c) need of them.
+/* Symmetric eigenproblems; what functions of symmetric matrices (symmetric_function.c) need of
+ * them.
  *
  * Letters: n order, A (and B, positive definite) operands, w eigenvalues, ascending, V
  * eigenvectors with V'A V = diag(w) and V'V = I (V'B V = I), a bar for adjoints, a dot for
@@ -10,8 +11,9 @@
  *     P = V'A.V,  Q = V'B.V,  w. = diag(P - U o Q),
  *     V. = V (E o (P - U o Q) - Q/2)
  *
- * Adjoints and tangents enter with their symmetric parts only. Formulas: Giles 2008, 3.1. W is kept as a triangle with half the diagonal, so that one
- * product is triangular, and what is added to A_ is X + X' of one X. */
+ * Adjoints and tangents enter with their symmetric parts only. Formulas: Giles 2008, 3.1. W is
+ * kept as a triangle with half the diagonal, so that one product is triangular, and what is
+ * added to A_ is X + X' of one X. */
 #include "tape/engine/tape.h"
 #include "expand.h"
 #include "spectral.h"
@@ -400,10 +402,11 @@ wg_mat wgi_spectral_over(wg_tape *t, wg_mat top, wg_mat by, wg_mat w, int differ
 
 /* ---- adjoints in operations on matrices ---- */
 
-/* V diag(c) V' as an operation on A, B and c; params: w and V as they were found. With P, Q as at the
- * head and T = P - U o Q its tangent is V (G o T - (c_i + c_j)/2 o Q + diag(c.)) V',
- * G_ij = (c_i - c_j)/(w_i - w_j): the tangent of V, by which nearly equal eigenvalues would lose their
- * digits, is not in it. Where they are so near that c has not enough of them, it is not known. */
+/* V diag(c) V' as an operation on A, B and c; params: w and V as they were found. With P, Q as
+ * at the head and T = P - U o Q its tangent is V (G o T - (c_i + c_j)/2 o Q + diag(c.)) V',
+ * G_ij = (c_i - c_j)/(w_i - w_j): the tangent of V, by which nearly equal eigenvalues would
+ * lose their digits, is not in it. Where they are so near that c has not enough of them, it
+ * is not known. */
 struct found {
     const double *w, *v;
 };

@@ -42,15 +42,16 @@ double wgi_spectral_tie(size_t n, const double *w);
 /* A numerator up to this is 0: what the elements of a product of order n are known to. */
 double wgi_spectral_nothing(size_t n, double largest);
 
-/* top / by, of functions, by a matrix or its row or column: where an element of `by`, differences or sums
- * of what is in w, first and last the largest, is as small as WGI_SPECTRAL_NEAR says, 0 by it is 0, in
- * derivatives, too, and else NaN. differences: of each element of w to each, and the diagonal is 0,
- * whatever is there in `by`. */
+/* top / by, of functions, by a matrix or its row or column: where an element of `by`,
+ * differences or sums of what is in w, first and last the largest, is as small as
+ * WGI_SPECTRAL_NEAR says, 0 by it is 0, in derivatives, too, and else NaN. differences: of each
+ * element of w to each, and the diagonal is 0, whatever is there in `by`. */
 wg_mat wgi_spectral_over(wg_tape *t, wg_mat top, wg_mat by, wg_mat w, int differences);
 
-/* Eigenvalues, or singular values, whose difference is up to this part of the largest have vectors
- * with at most half of their digits: numerators over it that may be rounding count as 0, so that a
- * loss that does not depend on the choice of the vectors gets nothing from them. */
+/* Eigenvalues, or singular values, whose difference is up to this part of the largest have
+ * vectors with at most half of their digits: numerators over it that may be rounding count as
+ * 0, so that a loss that does not depend on the choice of the vectors gets nothing from
+ * them. */
 #define WGI_SPECTRAL_NEAR 0x1p-26
 
 /* Orders whose workspace LAPACK can be told (2 n^2 and more doubles, in an int). */

@@ -132,9 +132,9 @@ static wg_status symmetric_expand(wg_tape *t, const wg_block *b, const wg_real *
 
 extern const wg_block_op wgi_op_symm;
 
-/* A_ is alpha (W B' + B W')/2 on the left, alpha (B' W + W' B)/2 on the right; B_ alpha A W, or W A;
- * C_ beta W. By products of its own and not by the trait `bilinear`: a tangent of A is symmetrised,
- * while symmetric_vjp reads one triangle. */
+/* A_ is alpha (W B' + B W')/2 on the left, alpha (B' W + W' B)/2 on the right; B_ alpha A W, or
+ * W A; C_ beta W. By products of its own and not by the trait `bilinear`: a tangent of A is
+ * symmetrised, while symmetric_vjp reads one triangle. */
 static wg_status symmetric_adjoint(wg_tape *t, wg_block *b, const wg_mat *in, const wg_mat *out,
                                    const wg_mat *bar, wg_mat *back) {
     struct symmetric p = *symmetric_of(b);

@@ -2,8 +2,8 @@
 /* The matrix equations of Sylvester and Lyapunov.
  *
  * Letters: A, B, C (or Q) operands, X the solution, a bar for adjoints, a dot for tangents,
- * A = D U S U'D^-1, B = E V T V'E^-1 real Schur forms of balanced matrices, D and E diagonal, of
- * powers of 2; all are kept for both sweeps.
+ * A = D U S U'D^-1, B = E V T V'E^-1 real Schur forms of balanced matrices, D and E diagonal,
+ * of powers of 2; all are kept for both sweeps.
  *
  *     A X + X B = C      C_ += Y, A_ -= Y X', B_ -= X'Y,      A'Y + Y B' = X_
  *                        A X. + X. B = C. - A.X - X B.
@@ -12,8 +12,9 @@
  *     X = A X A' + Q     Q_ += Y, A_ += Y A X' + Y'A X,       Y = A'Y A + X_
  *                        X. = A X. A' + Q. + A.X A' + A X A.'
  *
- * Source: Kao and Hennequin 2020. Solved by the forms themselves, the discrete one, too (Kitagawa
- * 1977): (A - I)(A + I)^-1, which would make it the continuous one, loses the digits of a large A. */
+ * Source: Kao and Hennequin 2020. Solved by the forms themselves, the discrete one, too
+ * (Kitagawa 1977): (A - I)(A + I)^-1, which would make it the continuous one, loses the
+ * digits of a large A. */
 #include "blas.h"
 #include "schur.h"
 #include "spectral.h"
@@ -67,8 +68,8 @@ static wg_status schur(wg_block *b, size_t i, const form *f, double *work) {
 
 /* ---- right-hand sides ---- */
 
-/* How a right-hand side, or its solution, is multiplied from both sides: by the balance of a form, or
- * its inverse, and by a power of 2. */
+/* How a right-hand side, or its solution, is multiplied from both sides: by the balance of a
+ * form, or its inverse, and by a power of 2. */
 typedef struct balance {
     const form *left, *right;
     int left_inverse, right_inverse, shift;
@@ -79,8 +80,8 @@ static int exponent_at(const balance *b, size_t i, size_t j) {
     return (b->left_inverse ? -l : l) + (b->right_inverse ? -r : r);
 }
 
-/* All at once: one factor alone could leave the range of numbers. 0: an entry was too small to keep
- * its digits. */
+/* All at once: one factor alone could leave the range of numbers. 0: an entry was too small to
+ * keep its digits. */
 static int multiply(const balance *b, double *x) {
     const size_t m = b->left->n, n = b->right->n;
     int whole = 1;
@@ -93,9 +94,9 @@ static int multiply(const balance *b, double *x) {
     return whole;
 }
 
-/* The power of 2 for a right-hand side that would lose digits, or leave the range of numbers, when it
- * is balanced; the equations are linear. 0 where that does not happen, or its entries are too far
- * apart. */
+/* The power of 2 for a right-hand side that would lose digits, or leave the range of numbers,
+ * when it is balanced; the equations are linear. 0 where that does not happen, or its entries
+ * are too far apart. */
 static int shift_for(const balance *b, const double *x) {
     enum { MOST = 900 };
     const size_t m = b->left->n, n = b->right->n;
@@ -113,8 +114,8 @@ static int shift_for(const balance *b, const double *x) {
     return 0;
 }
 
-/* x = U'F x G V, F and G as the balance says. 0: x is not finite, as an adjoint or tangent may be, and
- * has become NaN: there is nothing to solve. Room: of its size, as for come_out. */
+/* x = U'F x G V, F and G as the balance says. 0: x is not finite, as an adjoint or tangent may
+ * be, and has become NaN: there is nothing to solve. Room: of its size, as for come_out. */
 static int go_in(balance *b, double *x, double *room) {
     const size_t m = b->left->n, n = b->right->n;
     if (!wgi_spectral_finite(m, n, x, m)) {
@@ -127,8 +128,8 @@ static int go_in(balance *b, double *x, double *room) {
     return 1;
 }
 
-/* x = F^-1 U x V'G^-1. 0: it is not within the range of numbers; whole: all its entries have their
- * digits. */
+/* x = F^-1 U x V'G^-1. 0: it is not within the range of numbers; whole: all its entries have
+ * their digits. */
 static int come_out(const balance *b, double *x, double *room, int *whole) {
     const size_t m = b->left->n, n = b->right->n;
     const balance back = {b->left, b->right, !b->left_inverse, !b->right_inverse, -b->shift};
@@ -178,8 +179,8 @@ static wg_status sylvester_shape(wg_block *b) {
     return WG_OK;
 }
 
-/* x = the solution for a right-hand side in x, by the forms; op 'N', or 'T' for A', B'. 0: it is not
- * within the range of numbers. Room: of m n. */
+/* x = the solution for a right-hand side in x, by the forms; op 'N', or 'T' for A', B'. 0: it
+ * is not within the range of numbers. Room: of m n. */
 static int sylvester_solve(const forms *f, char op, double *x, double *room) {
     const form *const a = &f->a, *const b = &f->b;
     const int turned = op != 'N';
@@ -374,8 +375,8 @@ static int discrete_once(const wg_block *b, char op, double *x, double *room, in
 }
 
 /* As lyapunov_solve, and once more for the residual: what entries of all sizes in A and X have
- * to do with each other is lost in the forms, but not in A itself. Entries of X without their digits
- * would make a residual of their own. Room: 2 n^2 more. */
+ * to do with each other is lost in the forms, but not in A itself. Entries of X without their
+ * digits would make a residual of their own. Room: 2 n^2 more. */
 static int discrete_solve(const wg_block *b, char op, double *x, double *room) {
     const size_t n = b->in[0].rows, all = n * n, ld = b->in[0].ld;
     const double *const a = b->in[0].value;

@@ -7,8 +7,8 @@
  *     V T V',  T_ij = sum over k of f[w_i, w_k, w_j] (W~_ik P~_kj + P~_ik W~_kj),
  *     the same with W and P exchanged
  *
- * Adjoints and tangents enter with their symmetric parts only. Sources: Daletskii and Krein 1965;
- * Higham 2008, 3.2. */
+ * Adjoints and tangents enter with their symmetric parts only. Sources: Daletskii and Krein
+ * 1965; Higham 2008, 3.2. */
 #include "spectral.h"
 #include "traits.h"
 #include "whole.h"
@@ -131,8 +131,9 @@ static wg_status take_power(double p, double *a, double noise, const char **why)
 }
 
 /* ---- second divided differences ----
- * Far apart, the quotient of first ones; near to each other, f(b + t) = sum c_k t^k gives the sum of
- * c_k+2 h_k(a - b, c - b), with h_k(x, z) = x^k + x^(k-1) z + ... + z^k. Source: de Boor 2005. */
+ * Far apart, the quotient of first ones; near to each other, f(b + t) = sum c_k t^k gives the
+ * sum of c_k+2 h_k(a - b, c - b), with h_k(x, z) = x^k + x^(k-1) z + ... + z^k. Source: de
+ * Boor 2005. */
 
 typedef double divided_fn(const wg_symmetric_function *u, double a, double b);
 
@@ -198,9 +199,9 @@ static double power_second(const wg_symmetric_function *u, double a, double b, d
     return pow(b, p - 2) * by_series(half, (a - b) / b, (c - b) / b, p, power_ratio);
 }
 
-/* The mean of half the second derivative over the triangle of a, b, c, by rules of 7 and 3 points,
- * where their difference says that it is nearer than the quotient. Source: Hermite and Genocchi;
- * Radon 1948. */
+/* The mean of half the second derivative over the triangle of a, b, c, by rules of 7 and 3
+ * points, where their difference says that it is nearer than the quotient. Source: Hermite and
+ * Genocchi; Radon 1948. */
 static double user_second(const wg_symmetric_function *u, double a, double b, double c) {
     if (a == c) return 0.5 * u->curve(a, u->data);
     const double x[3] = {a, b, c}, root = sqrt(15), center = a + ((b - a) + (c - a)) / 3;
@@ -228,8 +229,9 @@ static const rule rules[] = {
     [POWER] = {power_f, power_slope, power_divided, take_power, power_second},
     [USER] = {user_f, user_slope, user_divided, take_any, user_second}};
 
-/* A function of the table as a call has it: its row, and what the row gets: the user's functions, or
- * the exponent as their data. params of POWER: the exponent; of USER: a wg_symmetric_function. */
+/* A function of the table as a call has it: its row, and what the row gets: the user's
+ * functions, or the exponent as their data. params of POWER: the exponent; of USER: a
+ * wg_symmetric_function. */
 typedef struct chosen {
     const rule *r;
     double p;
@@ -358,8 +360,8 @@ static wg_status function_jvp(wg_block *b, int which) {
 
 /* ---- L(A, W), the adjoint of f(A) as an operation of both ---- */
 
-/* What of A is known already: its V and w, behind the exponent of POWER. In a function, where A is
- * another one at each point, there is none. */
+/* What of A is known already: its V and w, behind the exponent of POWER. In a function, where A
+ * is another one at each point, there is none. */
 struct along {
     double p;
     const double *vw; /* NULL: to be found */
@@ -403,8 +405,8 @@ static double second_at(const chosen *c, double x, double y, double z) {
     return c->r->second(&c->user, low, mid, high);
 }
 
-/* T of the head, the lower triangle with half the diagonal; p, q symmetric. 0: an infinite difference
- * is not multiplied by 0. */
+/* T of the head, the lower triangle with half the diagonal; p, q symmetric. 0: an infinite
+ * difference is not multiplied by 0. */
 static int both_along(const chosen *c, size_t n, const double *w, const double *p,
                       const double *q, double *t) {
     for (size_t j = 0; j < n; j++)
@@ -472,7 +474,8 @@ static wg_status along_vjp(wg_block *b, int which, int in_function) {
                              a->bar_ld);
 }
 
-/* ---- the derivative of L(A, W) by A along P, as an operation of all three: of functions only ---- */
+/* ---- the derivative of L(A, W) by A along P, as an operation of all three: of functions
+ * only ---- */
 
 static wg_status second_shape(wg_block *b) { return along_shape(b, 1); }
 
@@ -613,8 +616,8 @@ WITH_SECOND(SQRT, sqrt, 0)
 WITH_SECOND(INVERSE_SQRT, inverse_sqrt, 0)
 WITH_SECOND(POWER, power, 1)
 
-/* Functions of the user's in functions (own of traits.h). Rules record `nothing` in the place of what is a node
- * then. */
+/* Functions of the user's in functions (own of traits.h). Rules record `nothing` in the place
+ * of what is a node then. */
 enum { OWN_NUMBERS = sizeof(wg_symmetric_function) / sizeof(double) };
 _Static_assert(sizeof(wg_symmetric_function) == OWN_NUMBERS * sizeof(double),
                "addresses are as long as numbers");

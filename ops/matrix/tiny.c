@@ -5,9 +5,10 @@
 #include <float.h>
 #include <math.h>
 
-/* Orders up to 8 are compiled one by one, so that their loops are unrolled; clang does that of itself. What
- * a solve has found stays in registers: to load what has just been stored costs more than the
- * arithmetic. Of a sum what was found last comes last, so that nothing else waits for it. */
+/* Orders up to 8 are compiled one by one, so that their loops are unrolled; clang does that of
+ * itself. What a solve has found stays in registers: to load what has just been stored costs
+ * more than the arithmetic. Of a sum what was found last comes last, so that nothing else
+ * waits for it. */
 #define EACH_ORDER(F) F(1) F(2) F(3) F(4) F(5) F(6) F(7) F(8)
 #define UNROLLED static inline __attribute__((always_inline))
 #if defined __GNUC__ && !defined __clang__
@@ -18,8 +19,9 @@
 
 /* ---- what solves divide by ---- */
 
-/* A product is there sooner than a quotient, and in a solve each waits for the one before. r = 1 / diagonal
- * of a, unless some of that has no such number, or few digits in it: then quotients are taken. */
+/* A product is there sooner than a quotient, and in a solve each waits for the one before.
+ * r = 1 / diagonal of a, unless some of that has no such number, or few digits in it: then
+ * quotients are taken. */
 typedef struct diagonal {
     int inverted;
     double r[WGI_TINY];

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* tiny.h - factorisations and solves of an order at which a call of LAPACK costs more than what it does.
- * Column-major, leading dimension n; results, pivots and `info` are LAPACK's, up to roundings. */
+/* tiny.h - factorisations and solves of an order at which a call of LAPACK costs more than what
+ * it does. Column-major, leading dimension n; results, pivots and `info` are LAPACK's, up to
+ * roundings. */
 #ifndef WGI_OPS_MATRIX_TINY_H
 #define WGI_OPS_MATRIX_TINY_H
 

@@ -7,9 +7,9 @@
  *     ef = sum_i t_(m-i) f_i,  eg = sum_i t_(-i-1) g_i,  ex = sum_i t_(m-i) x_i,  d = 1 - ef eg
  * those of order m + 1 are
  *     f <- ((f, 0) - ef (0, g)) / d,  g <- ((0, g) - eg (f, 0)) / d,  x <- (x, 0) + (b_m - ex) g
- * It is stable as long as leading parts are well conditioned. Hence residuals are looked at, and corrected.
- * Bounds of these would leave the range of numbers near its ends: T and each column of b are multiplied by powers
- * of 2 before, and x after.
+ * It is stable as long as leading parts are well conditioned. Hence residuals are looked at,
+ * and corrected. Bounds of these would leave the range of numbers near its ends: T and each
+ * column of b are multiplied by powers of 2 before, and x after.
  * Source: Levinson 1947; Trench 1964; Golub and Van Loan 2013, 4.7. */
 #include <float.h>
 #include <math.h>
@@ -97,8 +97,8 @@ static int exponent_of(double most) {
     return e;
 }
 
-/* x = T^-1 b, k columns, as good as elimination with pivots would have it; 0: it is not. b is lost. room:
- * room_for(n, k). */
+/* x = T^-1 b, k columns, as good as elimination with pivots would have it; 0: it is not. b is
+ * lost. room: room_for(n, k). */
 static size_t room_for(size_t n, size_t k) { return 5 * n + n * k + k; }
 static int solve(diagonals of, double of_0, size_t k, double *b, double *x, double *room) {
     const size_t n = of.n;

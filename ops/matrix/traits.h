@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* traits.h - what an operation of the library's own says about itself beside its wg_block_op: on
- * which elements of its operands the results depend, and how it becomes a part of a function.
- * Sparsity patterns are found from it, beside WG_OP_EACH and WG_OP_MOVES. Internal. */
+/* traits.h - what an operation of the library's own says about itself beside its wg_block_op:
+ * on which elements of its operands the results depend, and how it becomes a part of a
+ * function. Sparsity patterns are found from it, beside WG_OP_EACH and WG_OP_MOVES.
+ * Internal. */
 #ifndef WGI_OPS_MATRIX_TRAITS_H
 #define WGI_OPS_MATRIX_TRAITS_H
 
@@ -53,9 +54,9 @@ struct wgi_sets;
  *              or a column
  * by_point     of a map
  * row          each element of the result is this scalar operation of those at the same place
- * bilinear     bit i: operand i stands in a product with another of these, or with itself; what vjp
- *              gives of them is linear in the adjoints of the result and in these operands, and it
- *              reads nothing else. In operands without their bit the results are linear
+ * bilinear     bit i: operand i stands in a product with another of these, or with itself; what
+ *              vjp gives of them is linear in the adjoints of the result and in these operands,
+ *              and it reads nothing else. In operands without their bit the results are linear
  * apart        its adjoint does not look at the tangents of the results
  * sets         the sets y of the results, from those of all slots. 0: it does not know
  * curves       connects what it is not linear in

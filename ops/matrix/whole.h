@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* whole.h - operations on matrices that a function keeps as they are, each as one node: those that
- * are not made of products, solves and factorisations (dense.def), such as eigenvalues. Internal.
+/* whole.h - operations on matrices that a function keeps as they are, each as one node: those
+ * that are not made of products, solves and factorisations (dense.def), such as eigenvalues.
+ * Internal.
  *
- * Their values come from the descriptor, their derivatives from its `adjoint`, or a rule for functions,
- * taken apart into nodes (tape/function/graph/whole_node.c). That has to be the same calls at all
- * points, of operations that functions have: where there is no derivative it has to make it NaN. */
+ * Their values come from the descriptor, their derivatives from its `adjoint`, or a rule for
+ * functions, taken apart into nodes (tape/function/graph/whole_node.c). That has to be the same
+ * calls at all points, of operations that functions have: where there is no derivative it
+ * has to make it NaN. */
 #ifndef WGI_OPS_MATRIX_WHOLE_H
 #define WGI_OPS_MATRIX_WHOLE_H
 
@@ -44,8 +46,8 @@ typedef struct wgi_whole_op {
     size_t size[3];
 } wgi_whole_op;
 
-/* The sizes of a call of the operation; 0: its operands have other shapes than the row has. A k that
- * only results have is the columns of the first. */
+/* The sizes of a call of the operation; 0: its operands have other shapes than the row has. A k
+ * that only results have is the columns of the first. */
 int wgi_whole_sizes(const wgi_whole *w, const wg_block *b, wgi_whole_op *op);
 /* Are those sizes there that it has, and no others, and does it take them? */
 int wgi_whole_fits(const wgi_whole_op *op);
@@ -55,11 +57,13 @@ size_t wgi_whole_results(const wgi_whole_op *op);
 size_t wgi_whole_flops(const wgi_whole_op *op);
 size_t wgi_whole_work(const wgi_whole_op *op); /* bytes */
 
-/* A call on arrays without gaps, one matrix after the other, in `arg`, which has room for them all. */
+/* A call on arrays without gaps, one matrix after the other, in `arg`, which has room for
+ * them all. */
 enum { WGI_WHOLE_ARGS = 10 };
 void wgi_whole_call(const wgi_whole_op *op, const double *x, double *y, wg_block_arg *arg,
                     wg_block *b);
-/* y from x, numbers behind the operands; NaN where the operation refuses. work: 64-byte aligned. */
+/* y from x, numbers behind the operands; NaN where the operation refuses. work: 64-byte
+ * aligned. */
 void wgi_whole_value(const wgi_whole_op *op, const double *x, double *y, void *work);
 
 extern const wgi_whole wgi_whole_eigh, wgi_whole_eigh_general, wgi_whole_svd,

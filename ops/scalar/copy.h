@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* copy.h - the operation that the tape itself uses where an operation takes no transposed view. */
+/* copy.h - the operation that the tape itself uses where an operation takes no transposed
+ * view. */
 #ifndef WGI_OPS_SCALAR_COPY_H
 #define WGI_OPS_SCALAR_COPY_H
 

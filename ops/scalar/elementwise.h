@@ -67,13 +67,13 @@ typedef struct wgi_simd {
     void (*axpy)(size_t n, double c, const double *x, double *y);
     /* y += p (t - s) where p <= 1/2; the place of one p above that, or n */
     size_t (*centred)(size_t n, const double *p, const double *t, double s, double *y);
-    /* c += alpha a b, small: m by n, k in between; columns of a and c are lda and ldc apart, element
-     * (l, j) of b is at l down + j across */
+    /* c += alpha a b, small: m by n, k in between; columns of a and c are lda and ldc apart,
+     * element (l, j) of b is at l down + j across */
     void (*product)(size_t m, size_t n, size_t k, double alpha, const double *a, size_t lda,
                     const double *b, size_t down, size_t across, double *c, size_t ldc);
-    /* y += a b, m by n, k in between; element (l, j) of b is where u[j] + v[l] says, columns of y are
-     * ldy apart; a stands in strips of WGI_STRIP rows, zeros in the last one, whose columns follow each
-     * other */
+    /* y += a b, m by n, k in between; element (l, j) of b is where u[j] + v[l] says, columns of
+     * y are ldy apart; a stands in strips of WGI_STRIP rows, zeros in the last one, whose
+     * columns follow each other */
     void (*placed)(size_t m, size_t n, size_t k, const double *a, const double *b,
                    const ptrdiff_t *u, const ptrdiff_t *v, double *y, size_t ldy);
 } wgi_simd;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* elementwise_simd.h - the loops of elementwise.h for one instruction set. A file defines
  *     TABLE    the name of a pointer to the table
- * beside what vectors.h asks for, and includes this. What is left over at the end of an array goes
- * through the same vectors, so that the bits of a result do not depend on its place. */
+ * beside what vectors.h asks for, and includes this. What is left over at the end of an array
+ * goes through the same vectors, so that the bits of a result do not depend on its place. */
 #include "vectors.h"
 
 /* ---- kernels ---- */
@@ -295,7 +295,8 @@ INNER void add_vector(double *y, size_t r, V v) {
     else put(y, WIDTH, get(y, WIDTH) + v);
 }
 
-/* Of one vector of rows, r of them, the columns at u, which are eight; the first `cols` count. */
+/* Of one vector of rows, r of them, the columns at u, which are eight; the first `cols`
+ * count. */
 static void placed_rows(size_t r, size_t cols, size_t k, const double *a, const double *b,
                         const ptrdiff_t *u, const ptrdiff_t *v, double *y, size_t ldy) {
     const double *const b0 = b + u[0], *const b1 = b + u[1], *const b2 = b + u[2],
@@ -345,8 +346,8 @@ static void placed_pair(size_t r, size_t cols, size_t k, const double *a, const 
     }
 }
 
-/* Pairs of vectors of rows as long as there are, then one. Columns that are missing are the last one
- * again, and are not stored. */
+/* Pairs of vectors of rows as long as there are, then one. Columns that are missing are the
+ * last one again, and are not stored. */
 static void placed(size_t m, size_t n, size_t k, const double *a, const double *b,
                    const ptrdiff_t *u, const ptrdiff_t *v, double *y, size_t ldy) {
     size_t i = 0;

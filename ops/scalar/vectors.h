@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* vectors.h - vectors of doubles, masks, and what the rows of elementwise_simd.def are made of, for one
- * instruction set: in the loops of elementwise_simd.h, in the interpreter of functions and, as text, in
- * native code. A file defines
+/* vectors.h - vectors of doubles, masks, and what the rows of elementwise_simd.def are made of,
+ * for one instruction set: in the loops of elementwise_simd.h, in the interpreter of functions
+ * and, as text, in native code. A file defines
  *     WIDTH    doubles in a vector: 2, 4 or 8
  *     MVEC     how glibc's vector functions of that width begin
  * and includes this. Functions of libm are those of glibc's libmvec where it has them all,
@@ -20,8 +20,8 @@
 #endif
 
 /* Has the compiler a function of its own of this name? They are what the intrinsics stand for:
- * <immintrin.h> itself takes several times longer to read than all that is compiled for a function.
- * Where there is none, it is done lane by lane. */
+ * <immintrin.h> itself takes several times longer to read than all that is compiled for a
+ * function. Where there is none, it is done lane by lane. */
 #if defined(__has_builtin)
 #define HAS(f) __has_builtin(f)
 #else

@@ -4,10 +4,10 @@
  *
  * The difference quotient phi(h) = (f(x + h v) - f(x - h v)) / 2h has an error in even powers
  * of h. Halving h and eliminating h^2, h^4, ... gives a table; the entry that differs least
- * from its two ancestors is taken, and that difference is the estimate of its error. Large steps
- * may agree with each other by chance, so finer ones that contradict them are believed. For second
- * derivatives f is J(x) u, the tangents along a fixed direction u; the derivative of output j
- * of that is u' H v, H the Hessian of output j. Letters: n inputs, m outputs, v and u
+ * from its two ancestors is taken, and that difference is the estimate of its error. Large
+ * steps may agree with each other by chance, so finer ones that contradict them are believed.
+ * For second derivatives f is J(x) u, the tangents along a fixed direction u; the derivative of
+ * output j of that is u' H v, H the Hessian of output j. Letters: n inputs, m outputs, v and u
  * directions, w the weights of the outputs, h a step. Source: Ridders, Accurate computation of
  * F'(x) and F'(x)F''(x), 1982; the noise after More and Wild, Estimating computational noise,
  * 2011. */
@@ -22,7 +22,8 @@
 enum {
     STEPS = 32,     /* h from 2^-3 down to 2^-34, in units of the input */
     FIRST_STEP = 3, /* the exponent of the largest of them */
-    /* where a bound is nearer than 2^-10 of the first step, differences are taken to one side */
+    /* where a bound is nearer than 2^-10 of the first step, differences are taken to one
+     * side */
     FEWER_STEPS = 10,
     NOISE_POINTS = 24,
     /* points, farther and farther from x, at which products that differ are computed again */
@@ -31,34 +32,35 @@ enum {
 };
 /* Steps are no powers of two: a periodic function might have those as a period. */
 #define STEP 0.8125
-/* The step by which the noise of f is measured, far below most curvature and far above the rounding of
- * x: this number, but between the other two in units of the input. (Of a tiny input the unit is its
- * own size.) */
+/* The step by which the noise of f is measured, far below most curvature and far above the
+ * rounding of x: this number, but between the other two in units of the input. (Of a tiny input
+ * the unit is its own size.) */
 #define NOISE_STEP 0x1p-34
 #define LEAST_NOISE_STEP 0x1p-42
 #define MOST_NOISE_STEP 0x1p-14
-/* As long as f stays the same these steps are made larger by this factor, this many times: so the
- * rounding of an x that is added to something 2^30 times as large is found. */
+/* As long as f stays the same these steps are made larger by this factor, this many times: so
+ * the rounding of an x that is added to something 2^30 times as large is found. */
 #define LARGER 16
 enum { TIMES_LARGER = 2 };
-/* The error of a difference is taken for this many times its estimate: the least of many estimates is
- * an optimistic one. */
+/* The error of a difference is taken for this many times its estimate: the least of many
+ * estimates is an optimistic one. */
 #define ESTIMATES 100.0
-/* Two differences contradict each other if they are more than this many of their errors apart. */
+/* Two differences contradict each other if they are more than this many of their errors
+ * apart. */
 #define CONTRADICTS 50.0
-/* Where the derivative is 0, as far as differences can tell, a tangent of this many roundings of f, divided
- * by the input, counts as 0: its terms leave as much when they cancel. */
+/* Where the derivative is 0, as far as differences can tell, a tangent of this many roundings
+ * of f, divided by the input, counts as 0: its terms leave as much when they cancel. */
 #define ROUNDINGS 16
 /* The least input by which is divided there: else any derivative by a tinier one would pass. */
 #define LEAST_UNIT 0x1p-42
-/* How far products may differ, relative to their terms. Half of the bits: rounding stays far below, a
- * wrong derivative far above. */
+/* How far products may differ, relative to their terms. Half of the bits: rounding stays far
+ * below, a wrong derivative far above. */
 #define DOT_ALLOWED 0x1p-26
-/* Two products that differ only by rounding differ by another number at each point next to x: these
- * numbers are at least this part of the difference apart. */
+/* Two products that differ only by rounding differ by another number at each point next to x:
+ * these numbers are at least this part of the difference apart. */
 #define SCATTER 0.125
-/* The terms of a product along one input count as at least this part of those along all inputs, whose
- * rounding may be in them. */
+/* The terms of a product along one input count as at least this part of those along all inputs,
+ * whose rounding may be in them. */
 #define DOT_FLOOR 0x1p-20
 
 typedef struct check {
@@ -147,11 +149,11 @@ static wg_status evaluate(check *k, const double *x, double h, double *values) {
     return WG_OK;
 }
 
-/* noise of the outputs that are still `open`, along a direction of small steps in which every input
- * moves: the farthest that one of three neighbouring values is from the line through the others,
- * and no less than the rounding of f. Open remains what is the same at most neighbours. The points
- * are unevenly spaced: on even ones the roundings may all be the same. They have few bits, so that
- * x + h v is not rounded. */
+/* noise of the outputs that are still `open`, along a direction of small steps in which every
+ * input moves: the farthest that one of three neighbouring values is from the line through the
+ * others, and no less than the rounding of f. Open remains what is the same at most neighbours.
+ * The points are unevenly spaced: on even ones the roundings may all be the same. They have few
+ * bits, so that x + h v is not rounded. */
 static wg_status noise_of_steps(check *k, const double *x, double size, double *open) {
     const size_t m = k->d.m;
     double *const first = k->minus, *const second = k->row; /* not in use yet */
@@ -186,8 +188,8 @@ static int any(size_t n, const double *flags) {
     return 0;
 }
 
-/* base: x, moved away from bounds by as much as its noise is looked for; v is 0 where these are too
- * near to each other. */
+/* base: x, moved away from bounds by as much as its noise is looked for; v is 0 where these are
+ * too near to each other. */
 static void set_base(check *k, const double *x) {
     const double farthest = NOISE_POINTS * pow(LARGER, TIMES_LARGER);
     for (size_t i = 0; i < k->d.n; i++) {
@@ -199,8 +201,8 @@ static void set_base(check *k, const double *x) {
     }
 }
 
-/* noise of all outputs: by steps that grow for those that stay the same, as they do where x is added
- * to something large. */
+/* noise of all outputs: by steps that grow for those that stay the same, as they do where x is
+ * added to something large. */
 static wg_status measure_noise(check *k, const double *x) {
     const size_t m = k->d.m;
     double *const open = k->held; /* not in use yet */
@@ -216,8 +218,8 @@ static wg_status measure_noise(check *k, const double *x) {
     return s;
 }
 
-/* The difference b, good to e, of steps finer than those before; `equal`: f was the same on both
- * sides. */
+/* The difference b, good to e, of steps finer than those before; `equal`: f was the same on
+ * both sides. */
 static void weigh(check *k, size_t j, double b, double e, int equal) {
     const double apart = fabs(b - k->best[j]);
     const int contradicts = apart > CONTRADICTS * (e + k->error[j]);
@@ -238,8 +240,8 @@ static void weigh(check *k, size_t j, double b, double e, int equal) {
     k->best[j] = b;
 }
 
-/* A further row of the table of output j: of differences over 2 h, whose error has the powers of h
- * that go down by `less` and its powers when h is halved. */
+/* A further row of the table of output j: of differences over 2 h, whose error has the powers
+ * of h that go down by `less` and its powers when h is halved. */
 static void next_row(check *k, size_t j, int step, double h, double less) {
     double *const row = k->row + j * ORDERS, *const above = k->above + j * ORDERS;
     /* halves first: the difference of two large values of opposite sign */
@@ -290,8 +292,8 @@ static wg_status halve_steps(check *k, const double *x, double size) {
     return WG_OK;
 }
 
-/* Along v, in all; error stays infinite where no step gave finite values. Along a tiny input alone also
- * with steps of its own size: it may be near a singular point. */
+/* Along v, in all; error stays infinite where no step gave finite values. Along a tiny input
+ * alone also with steps of its own size: it may be near a singular point. */
 static wg_status differences(check *k, const double *x, size_t input) {
     for (size_t j = 0; j < k->d.m; j++) {
         k->best[j] = k->held[j] = NAN;
@@ -376,8 +378,8 @@ static wg_status apart_at(check *k, const double *point, size_t which, double *a
     return s;
 }
 
-/* Is it rounding by which two products are so far apart? Then they are by something else at other
- * points next to x; a wrong derivative is as wrong there. Leaves the recording at x. */
+/* Is it rounding by which two products are so far apart? Then they are by something else at
+ * other points next to x; a wrong derivative is as wrong there. Leaves the recording at x. */
 static wg_status is_rounding(check *k, const double *x, size_t which, double apart,
                              int *rounding) {
     wgi_drive *const d = &k->d;
@@ -398,8 +400,8 @@ static wg_status is_rounding(check *k, const double *x, size_t which, double apa
     return wgi_drive_run(d, 0, x);
 }
 
-/* Two products that should be the same, each a sum of terms of this size; that along all inputs is
- * kept at `all`. `which`: as above. */
+/* Two products that should be the same, each a sum of terms of this size; that along all inputs
+ * is kept at `all`. `which`: as above. */
 static wg_status compare_products(check *k, const double *x, double forward, double backward,
                                   double size, double *all, size_t which, size_t output,
                                   size_t direction) {
@@ -486,9 +488,9 @@ static wg_status one_direction(check *k, const double *x, size_t direction, size
 /* ---- all of them ---- */
 
 /* The weights of the outputs, and u: 0 outside of the part, and not random where that is a
- * single one. The second way outputs count about the same, whatever their units: their derivatives
- * jv along all inputs do, or their values, over the inputs, where these are so much larger that
- * rounding might be all of jv. */
+ * single one. The second way outputs count about the same, whatever their units: their
+ * derivatives jv along all inputs do, or their values, over the inputs, where these are so much
+ * larger that rounding might be all of jv. */
 static void set_weights(check *k, const double *x, uint64_t *state) {
     const wgi_checked_part *const p = k->part;
     double rate = 1; /* of v to x */

@@ -29,8 +29,8 @@ typedef struct wgi_checked {
     double noise; /* of the first output looked at, or of its tangent */
 } wgi_checked;
 
-/* wg_check_gradient (order 1), wg_check_hessian (order 2), of a part; NULL: of all. range: NULL, or
- * as in wg_check_gradient_within. */
+/* wg_check_gradient (order 1), wg_check_hessian (order 2), of a part; NULL: of all. range:
+ * NULL, or as in wg_check_gradient_within. */
 wg_status wgi_check(wg_tape *t, const char *call, int order, wg_callback *f, void *data,
                     size_t n, const double *x, size_t m, const wgi_checked_part *part,
                     const wg_check_range *range, wgi_checked *result);

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* The checks of operations. A block: its operands become the inputs of a function, its results
- * the outputs, and that function goes through wg_check_gradient on a tape of its own; where that
- * finds a mistake, halves of inputs and outputs do, until the element is known. Then the same
- * function as `expand` writes it out, and what the flags of the operation say of its Jacobian.
- * A scalar operation goes through wg_check_gradient and wg_check_hessian, one partial at a time.
+ * the outputs, and that function goes through wg_check_gradient on a tape of its own; where
+ * that finds a mistake, halves of inputs and outputs do, until the element is known. Then the
+ * same function as `expand` writes it out, and what the flags of the operation say of its
+ * Jacobian. A scalar operation goes through wg_check_gradient and wg_check_hessian, one partial
+ * at a time.
  *
- * Letters: x the n elements of all operands that are variables, y the m of all results, w weights
- * of y, g = J' w. */
+ * Letters: x the n elements of all operands that are variables, y the m of all results, w
+ * weights of y, g = J' w. */
 #include "check.h"
 
 #include <math.h>
@@ -201,8 +202,8 @@ static wg_status check_adjoint(wgi_core *c, wg_tape *own, checked_op *k, size_t 
 
 /* Two ways to the same numbers: but for rounding, */
 #define ROUNDING 0x1p-26
-/* and where these cancelled, for that of their terms: of derivatives over the size of the operand,
- * at least WGI_SMALL_INPUT. */
+/* and where these cancelled, for that of their terms: of derivatives over the size of the
+ * operand, at least WGI_SMALL_INPUT. */
 #define CANCELLED 0x1p-40
 
 static double weight(size_t i) { return 0.5 + (double)(i * 7919 % 1009) / 1009; }
@@ -487,8 +488,8 @@ static wg_status apply(wg_tape *t, size_t n, const wg_real *x, size_t m, wg_real
     return WG_OK;
 }
 
-/* `second` has a value and first partials of its own, the same but for rounding, and for the noise
- * that is in them. */
+/* `second` has a value and first partials of its own, the same but for rounding, and for the
+ * noise that is in them. */
 static wg_status check_repeated(wgi_core *c, const wg_scalar_op *op, const double *x,
                                 double noise, const double *noise_of, const char *call) {
     double first[OPERANDS] = {0}, again[OPERANDS] = {0}, h[SECOND];
@@ -504,8 +505,8 @@ static wg_status check_repeated(wgi_core *c, const wg_scalar_op *op, const doubl
     return WG_OK;
 }
 
-/* The partial by operand i, or by i and j; j = arity: none. The noise of what it is a derivative of,
- * the largest so far. */
+/* The partial by operand i, or by i and j; j = arity: none. The noise of what it is a
+ * derivative of, the largest so far. */
 static wg_status check_partial(wgi_core *c, wg_tape *own, const wg_scalar_op *op,
                                const double *x, unsigned i, unsigned j, double *noise,
                                const char *call) {

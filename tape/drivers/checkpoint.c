@@ -135,8 +135,8 @@ static wg_status value(wg_block *b) {
     return WG_OK;
 }
 
-/* Lane l of derivatives of an operand or a result, and the same the other way. Where there are several,
- * nothing is transposed (WG_OP_ALWAYS). */
+/* Lane l of derivatives of an operand or a result, and the same the other way. Where there are
+ * several, nothing is transposed (WG_OP_ALWAYS). */
 static void take_lane(const wg_block *b, const wg_block_arg *a, size_t l, double *to) {
     if (a->bar == NULL) clear(to, a->rows * a->cols);
     else if (b->lanes == 1) wgi_points_copy(a, a->bar, a->bar_ld, to);
@@ -252,7 +252,8 @@ static const wg_block_op checkpoint_op = {.name = "wg_checkpoint",
                                           .vjp = vjp,
                                           .jvp = jvp,
                                           .expand = expand};
-/* Of steps that reach beyond the tape. It has one more result, a 0: the state may be empty here. */
+/* Of steps that reach beyond the tape. It has one more result, a 0: the state may be empty
+ * here. */
 static const wg_block_op reaching_op = {.name = "wg_checkpoint",
                                         .flags = WG_OP_ALWAYS,
                                         .shape = shape,

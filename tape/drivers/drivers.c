@@ -17,8 +17,8 @@ enum { LANES = WGI_JACOBIAN_LANES };
 static wg_strided vector(const double *x) { return (wg_strided){x, 1}; }
 static wg_strided_result result(double *y) { return (wg_strided_result){y, 1}; }
 
-/* Numbers of room that a vector takes: of some that are not side by side, a copy. What is too many has no
- * room. */
+/* Numbers of room that a vector takes: of some that are not side by side, a copy. What is too
+ * many has no room. */
 static size_t room_of(size_t n, ptrdiff_t stride) {
     return stride == 1 ? 0 : n < SIZE_MAX / 512 ? n : SIZE_MAX / 8;
 }
@@ -262,7 +262,8 @@ static wg_status forward_columns(wgi_drive *d, const blocks *b, size_t k, double
     return WG_OK;
 }
 
-/* A constant has no derivatives, unless what a tape that reaches beyond itself got back from there. */
+/* A constant has no derivatives, unless what a tape that reaches beyond itself got back from
+ * there. */
 static int is_apart(const wgi_core *c, wg_real y) {
     return y.at.slot == 0 && (c->always == 0 || y.value != y.value);
 }

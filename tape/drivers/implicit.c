@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Implicit functions and fixed points: the call, and the Jacobian of the equations. What becomes of
- * these in derivatives is in implicit_rule.c. */
+/* Implicit functions and fixed points: the call, and the Jacobian of the equations. What
+ * becomes of these in derivatives is in implicit_rule.c. */
 #include "implicit.h"
 #include "preaccumulate.h"
 
@@ -23,7 +23,8 @@ wg_status wgi_equations_room(wgi_core *c, wgi_equations *e) {
     return c->status;
 }
 
-/* Is the tape not what F was called with? e->in and e->out, which are on it, may then be gone. */
+/* Is the tape not what F was called with? e->in and e->out, which are on it, may then be
+ * gone. */
 static wg_status changed(wgi_core *c, const wgi_equations *e, wg_mark inside,
                          uint64_t generation, unsigned pauses) {
     if (c->generation != generation)

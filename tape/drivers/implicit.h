@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* implicit.h - equations F(x, p) = 0, their Jacobians and their solution as an operation. Internal. */
+/* implicit.h - equations F(x, p) = 0, their Jacobians and their solution as an operation.
+ * Internal. */
 #ifndef WGI_TAPE_DRIVERS_IMPLICIT_H
 #define WGI_TAPE_DRIVERS_IMPLICIT_H
 
@@ -13,8 +14,8 @@ typedef struct wgi_equations {
     void *data;
     size_t n, np;
     int fixed_point;
-    /* where they are evaluated: n + np inputs, x and then p, and their values; n + 1 outputs, the
-     * last of which no function should write */
+    /* where they are evaluated: n + np inputs, x and then p, and their values; n + 1 outputs,
+     * the last of which no function should write */
     wg_real *in, *out;
     double *value;
     double *jac; /* n-by-(n + np), row by row */
@@ -23,14 +24,15 @@ typedef struct wgi_equations {
 
 /* Takes room for an evaluation on the tape c. */
 wg_status wgi_equations_room(wgi_core *c, wgi_equations *e);
-/* Records the equations at e->value on c, as a function of inputs; those are before the mark. */
+/* Records the equations at e->value on c, as a function of inputs; those are before the
+ * mark. */
 wg_status wgi_equations_record(wgi_core *c, wgi_equations *e, wg_mark *inside);
 /* The output that is NaN or infinite; e->n: there is none. */
 size_t wgi_equations_infinite(const wgi_equations *e);
 wg_status wgi_equations_refuse_infinite(wgi_core *c, const wgi_equations *e);
-/* Evaluates the equations and their Jacobian at e->value: one recording, which is given back, and
- * several sweeps. Outputs keep their values. WG_OK also where an output is not finite: there is no
- * Jacobian then. */
+/* Evaluates the equations and their Jacobian at e->value: one recording, which is given back,
+ * and several sweeps. Outputs keep their values. WG_OK also where an output is not finite:
+ * there is no Jacobian then. */
 wg_status wgi_equations_by_rows(wgi_core *c, wgi_equations *e);
 /* Splits the Jacobian into F_x and F_p, and factors F_x. */
 wg_status wgi_equations_factor(wgi_core *c, const wgi_equations *e, const wgi_implicit *f);
@@ -47,8 +49,8 @@ typedef struct wgi_solution {
 /* What changes after the recording. */
 typedef struct wgi_solution_state {
     int solved; /* x and the Jacobians are those of the recording, as they were given */
-    /* the equations at the point of the last evaluation, on a tape that keeps code, as long as it
-     * has this identity and generation */
+    /* the equations at the point of the last evaluation, on a tape that keeps code, as long as
+     * it has this identity and generation */
     uint64_t identity, generation;
     wg_real *in, *out;
     wg_mark end;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Implicit functions in functions: a repeat that solves (tape/function/graph/repeat.h). Its body is a
- * step of Newton's method, x - F_x^-1 F, of the nodes of F, of their derivatives by x, and of a solve
- * that is recorded for them; it starts from the recorded solution at every point. Comparisons say
- * whether the last step was small. */
+/* Implicit functions in functions: a repeat that solves (tape/function/graph/repeat.h). Its
+ * body is a step of Newton's method, x - F_x^-1 F, of the nodes of F, of their derivatives by
+ * x, and of a solve that is recorded for them; it starts from the recorded solution at every
+ * point. Comparisons say whether the last step was small. */
 #include "implicit.h"
 #include "tape/function/graph/taking.h"
 #include "tape/function/graph/builder.h"
@@ -12,9 +12,9 @@
 #include <math.h>
 #include <string.h>
 
-/* So many steps are made. The last one may be a part of the solution as small as that; what only
- * halves with each step is larger. Components of nothing beside others count as such a part of
- * these. */
+/* So many steps are made. The last one may be a part of the solution as small as that; what
+ * only halves with each step is larger. Components of nothing beside others count as such a
+ * part of these. */
 enum { STEPS = 32 };
 #define SMALL 0x1p-34
 
@@ -43,8 +43,8 @@ static wg_status explain(const making *m, wg_status s) {
                     theirs != WG_OK ? wg_tape_message(m->work) : wg_status_text(s));
 }
 
-/* Evaluates F_x at the recorded point, which a solve is recorded with, and records F, while the tape
- * of the recording is closed. */
+/* Evaluates F_x at the recorded point, which a solve is recorded with, and records F, while the
+ * tape of the recording is closed. */
 static wg_status record(making *m) {
     wgi_core *const c = wgi_core_of(m->work), *const of = m->k->c;
     wg_mark inside;
@@ -89,7 +89,8 @@ static wg_status add_equations(making *m) {
     return g->c->status;
 }
 
-/* The nodes of F_x^-1 F: those of a solve that is recorded with the numbers of the recorded point. */
+/* The nodes of F_x^-1 F: those of a solve that is recorded with the numbers of the recorded
+ * point. */
 static wg_status add_solve(making *m) {
     const size_t n = m->n, all = n + m->np;
     wg_tape *const t = m->work;
@@ -112,7 +113,8 @@ static wg_status add_solve(making *m) {
     return wgi_taking_all(&m->body.g, wgi_core_of(t), 1, n * n + n, x, node, n, y, m->step);
 }
 
-/* |x| of unknown i after step k; and how far that step went. y: the unknowns after the last one. */
+/* |x| of unknown i after step k; and how far that step went. y: the unknowns after the last
+ * one. */
 static uint32_t size_after(making *m, const uint32_t *y, size_t i, size_t k) {
     return WGI_GRAPH1(m->g, fabs, y[i] - (uint32_t)((STEPS - k) * m->n));
 }
@@ -121,8 +123,8 @@ static uint32_t step_of(making *m, const uint32_t *y, size_t i, size_t k) {
     return WGI_GRAPH1(m->g, fabs, WGI_GRAPH2(m->g, sub, x, x - (uint32_t)m->n));
 }
 
-/* A SMALL part of unknown i and of another size of it (NULL: of none), and of that of a sum. All are
- * those before the last step, so that one to infinity is not small beside itself. */
+/* A SMALL part of unknown i and of another size of it (NULL: of none), and of that of a sum.
+ * All are those before the last step, so that one to infinity is not small beside itself. */
 static uint32_t small_part(making *m, uint32_t size, const double *other, uint32_t *sum) {
     wgi_graph *const g = m->g;
     const uint32_t part = wgi_graph_number(g, SMALL);
@@ -133,9 +135,10 @@ static uint32_t small_part(making *m, uint32_t size, const double *other, uint32
     return small;
 }
 
-/* A comparison at each point: is the last step of unknown i small? That it is beside the recorded
- * solution is enough only if it is no smaller than all in the second half, as where x is 0 and what
- * is left is rounding: steps that still shrink may be nothing beside that one, and all of x. */
+/* A comparison at each point: is the last step of unknown i small? That it is beside the
+ * recorded solution is enough only if it is no smaller than all in the second half, as where x
+ * is 0 and what is left is rounding: steps that still shrink may be nothing beside that one,
+ * and all of x. */
 static void compare(making *m, const uint32_t *y) {
     wgi_graph *const g = m->g;
     const size_t n = m->n;

@@ -6,10 +6,10 @@
  * Second order: the adjoint is an operation itself, of p, x and x_. With h = H (xt, pt), H the
  * Hessian of l' F by x and p,
  *     F_x' lt = x_t - h_x,    p_t = -F_p' lt - h_p,
- * so that all that is asked of F is a product with its Hessian, by wg_tape_hvp on a recording of F:
- * that of the last point is kept.
- * A replay solves anew, by Newton's method from the solution of the recording, whatever was replayed
- * before. */
+ * so that all that is asked of F is a product with its Hessian, by wg_tape_hvp on a recording
+ * of F: that of the last point is kept.
+ * A replay solves anew, by Newton's method from the solution of the recording, whatever was
+ * replayed before. */
 #include "implicit.h"
 #include "ops/matrix/traits.h"
 
@@ -18,15 +18,15 @@
 #include <math.h>
 #include <string.h>
 
-/* F is called while the tape of the recording is closed. If it is not any more, F has reset or rewound
- * it, and the parameters of the operation may be gone. */
+/* F is called while the tape of the recording is closed. If it is not any more, F has reset or
+ * rewound it, and the parameters of the operation may be gone. */
 static int is_gone(const wgi_core *c) { return !c->closed; }
 
 /* ---- Newton's method ---- */
 
-/* Steps that are small enough; that are if they grow no smaller any more, and the Jacobian before
- * them gives as much but for a part of them; how many are made, and how often one is halved that
- * leads to where the equations are not finite. */
+/* Steps that are small enough; that are if they grow no smaller any more, and the Jacobian
+ * before them gives as much but for a part of them; how many are made, and how often one is
+ * halved that leads to where the equations are not finite. */
 #define CLOSE 0x1p-50
 #define NEAR 0x1p-26
 #define ALIKE 0x1p-2
@@ -38,8 +38,8 @@ typedef struct newton {
     double *step, *simple; /* by the Jacobian there, and by the one before */
 } newton;
 
-/* The size of the step relative to the unknowns, or to others where these are larger; those of a size
- * that is nothing beside that of the rest count as such. */
+/* The size of the step relative to the unknowns, or to others where these are larger; those of
+ * a size that is nothing beside that of the rest count as such. */
 static double size_of(const newton *w, const double *step, const double *others) {
     const size_t n = w->e.n;
     double largest = 0, size = 0;
@@ -61,9 +61,9 @@ static void step_by(const newton *w, double *step) {
     wgi_implicit_solve(&w->k->at, 0, step);
 }
 
-/* Is a step, which is of this size and no smaller than the last one, what rounding leaves? Then the
- * Jacobian is the same in both places. Where there is no solution steps wander about, and beside a
- * recorded one that is much larger they may be small. */
+/* Is a step, which is of this size and no smaller than the last one, what rounding leaves? Then
+ * the Jacobian is the same in both places. Where there is no solution steps wander about, and
+ * beside a recorded one that is much larger they may be small. */
 static int is_rounding(const newton *w, double size) {
     for (size_t i = 0; i < w->e.n; i++) w->simple[i] -= w->step[i];
     return size_of(w, w->simple, w->k->x) <= ALIKE * size;
@@ -87,7 +87,8 @@ static wg_status iterate(wgi_core *c, newton *w) {
         s = wgi_equations_factor(c, &w->e, &w->k->at);
         if (s != WG_OK) return s;
         step_by(w, w->step);
-        /* beside a recorded solution that is much larger, a step may be nothing that is all of x */
+        /* beside a recorded solution that is much larger, a step may be nothing that is all
+         * of x */
         const double size = size_of(w, w->step, w->k->x);
         if (size_of(w, w->step, w->e.value) <= CLOSE) return WG_OK;
         if (size <= NEAR && size >= last && is_rounding(w, size)) return WG_OK;
@@ -102,8 +103,8 @@ static wg_status iterate(wgi_core *c, newton *w) {
         w->e.call, n, STEPS);
 }
 
-/* Solves for parameters p on the tape c, or takes the recorded solution for those of the recording;
- * with the Jacobians there. */
+/* Solves for parameters p on the tape c, or takes the recorded solution for those of the
+ * recording; with the Jacobians there. */
 static wg_status solve(wgi_core *c, const wgi_solution *k, const double *p, double *x) {
     const size_t n = k->of.n, np = k->of.np;
     newton w = {.e = k->of, .k = k};
@@ -124,7 +125,8 @@ static wg_status solve(wgi_core *c, const wgi_solution *k, const double *p, doub
     return s;
 }
 
-/* What a tape beside says of a failure, without the name of the call: the caller puts it before. */
+/* What a tape beside says of a failure, without the name of the call: the caller puts it
+ * before. */
 static const char *said(const wgi_core *c, const char *call) {
     const size_t n = strlen(call);
     const char *const text = c->message;
@@ -212,8 +214,8 @@ static wg_status adjoint_value(wg_block *b) {
     return WG_OK;
 }
 
-/* The equations at x and p on a tape that keeps code, if they are not there yet; it is at work until
- * it is closed. */
+/* The equations at x and p on a tape that keeps code, if they are not there yet; it is at work
+ * until it is closed. */
 static wg_status recorded(const adjoint *a, const double *x, const double *p, wgi_core **out) {
     wgi_solution_state *const state = a->of->state;
     wgi_core *const there = a->c->beside;

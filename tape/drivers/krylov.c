@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* Conjugate gradients and restarted GMRES.
  *
- * Both solve A x = b/|b|, so that no sum of squares leaves the range of numbers, from x = 0, and in
- * cycles: each begins with a residual that is computed anew, and ends when its own one is small. Where a
- * cycle leaves that residual almost as it was, others would.
+ * Both solve A x = b/|b|, so that no sum of squares leaves the range of numbers, from x = 0,
+ * and in cycles: each begins with a residual that is computed anew, and ends when its own one
+ * is small. Where a cycle leaves that residual almost as it was, others would.
  *
- * Letters: r residual; q = A d for a direction d; V an orthonormal basis of the Krylov space, H the
- * Hessenberg matrix A has there, which rotations c, s make triangular.
- * Sources: Hestenes and Stiefel 1952; Saad and Schultz 1986; Golub and Van Loan 2013, 11.3, 11.4. */
+ * Letters: r residual; q = A d for a direction d; V an orthonormal basis of the Krylov space, H
+ * the Hessenberg matrix A has there, which rotations c, s make triangular.
+ * Sources: Hestenes and Stiefel 1952; Saad and Schultz 1986; Golub and Van Loan 2013, 11.3,
+ * 11.4. */
 #include "krylov.h"
 
 #include "ops/matrix/blas.h"

@@ -2,12 +2,12 @@
 /* The solution x of A(p) x = b, A given by its products, as an operation of b and p.
  *
  *     A xt = bt - At x;   A' w = x_,  b_ += w,  p_ -= d/dp <w, A(p) x>
- * Second order: the adjoint is two operations. w is the solution of the transposed system, whose
- * tangent is A' wt = x_t - At' w; what p_ gets is one of w, x and p, whose tangent is a product with
- * the Hessian of <w, A(p) x>. At' w is in such a product, too.
+ * Second order: the adjoint is two operations. w is the solution of the transposed system,
+ * whose tangent is A' wt = x_t - At' w; what p_ gets is one of w, x and p, whose tangent is a
+ * product with the Hessian of <w, A(p) x>. At' w is in such a product, too.
  *
- * All that is asked of the user's product goes by the drivers of functions of matrices, on a tape
- * beside that of the recording, which is closed meanwhile. */
+ * All that is asked of the user's product goes by the drivers of functions of matrices, on a
+ * tape beside that of the recording, which is closed meanwhile. */
 #include <wengert/krylov.h>
 #include <wengert/products.h>
 
@@ -32,7 +32,8 @@ typedef struct linear {
     unsigned wanted; /* of the derivative by p: bit i: by p[i] */
 } linear;
 
-/* A call of the user's product, or several. x[0] is the vector, the others are the parameters. */
+/* A call of the user's product, or several. x[0] is the vector, the others are the
+ * parameters. */
 typedef struct run {
     linear k;
     size_t n;

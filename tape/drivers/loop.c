@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* wg_loop_gradient: forward once, keeping states equally spaced (loop_store.h); then stretch after stretch
- * between two of them back, each forward once more with binomial checkpoints in memory.
+/* wg_loop_gradient: forward once, keeping states equally spaced (loop_store.h); then stretch
+ * after stretch between two of them back, each forward once more with binomial checkpoints in
+ * memory.
  *
- * Letters: n and np as in wg_loop; w the adjoint of the state, in front of that of the parameters. */
+ * Letters: n and np as in wg_loop; w the adjoint of the state, in front of that of the
+ * parameters. */
 #define _POSIX_C_SOURCE 200809L
 #include "loop_store.h"
 #include "region.h"

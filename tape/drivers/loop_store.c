@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* States of a loop, kept equally spaced while their number is not known beforehand: whenever there is no
- * room, every second one is given up (Stumm and Walther 2010, SIAM J. Sci. Comput. 32(2)). */
+/* States of a loop, kept equally spaced while their number is not known beforehand: whenever
+ * there is no room, every second one is given up (Stumm and Walther 2010, SIAM J. Sci.
+ * Comput. 32(2)). */
 #include "loop_store.h"
 
 #include <string.h>

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Drivers for functions of matrices: the user's function is evaluated on an emptied tape, as those
- * of drivers.c do it, with matrices for its inputs and outputs.
+/* Drivers for functions of matrices: the user's function is evaluated on an emptied tape, as
+ * those of drivers.c do it, with matrices for its inputs and outputs.
  *
- * Inputs by which somebody wants a derivative are the first variables of the tape, in their order
- * and column after column; the others are constants. Letters: n inputs, m outputs, N and M elements
- * of the inputs that are variables and of all outputs. Second order and Jacobians go by elements,
- * N of them side by side; the others by matrices where they stand. Outputs are written when nothing
- * can fail any more. */
+ * Inputs by which somebody wants a derivative are the first variables of the tape, in their
+ * order and column after column; the others are constants. Letters: n inputs, m outputs, N and
+ * M elements of the inputs that are variables and of all outputs. Second order and Jacobians go
+ * by elements, N of them side by side; the others by matrices where they stand. Outputs are
+ * written when nothing can fail any more. */
 #include <wengert/matrix_drivers.h>
 #include <wengert/products.h>
 #include <wengert/scalar.h>
@@ -181,8 +181,8 @@ static wg_status check_set(const run *r) {
 }
 
 /* Makes the inputs and calls the function: without recording if nothing moves, otherwise with
- * `width` tangents, or, for 0, recording. Tangents are those of v, or, for v NULL, lane l is 1 at
- * the element `first` + l of those that move. */
+ * `width` tangents, or, for 0, recording. Tangents are those of v, or, for v NULL, lane l is 1
+ * at the element `first` + l of those that move. */
 static wg_status evaluate(run *r, size_t width, const wg_mat_values *v, size_t first) {
     wgi_core *const c = r->d.c;
     wg_tape *const t = &c->head;
@@ -257,7 +257,8 @@ static double of_constants(const run *r, const wg_mat_values *w) {
     return sum;
 }
 
-/* Sweeps from all outputs that have a weight, and sets *swept if there is a variable among them. */
+/* Sweeps from all outputs that have a weight, and sets *swept if there is a variable among
+ * them. */
 static wg_status sweep(const run *r, const wg_mat_values *w, int *swept) {
     wgi_core *const c = r->d.c;
     uint32_t root = 0;
@@ -282,7 +283,8 @@ static wg_status sweep(const run *r, const wg_mat_values *w, int *swept) {
     return s == WG_OK ? wgi_sweep(c, wgi_record_after(c, root), 0) : s;
 }
 
-/* g = J' w, after an evaluation. Everything that can fail has its turn before `y` is written. */
+/* g = J' w, after an evaluation. Everything that can fail has its turn before `y` is
+ * written. */
 static wg_status reverse(run *r, const wg_mat_values *w, const wg_mat_result *y,
                          const wg_mat_result *g) {
     const double nan = w != NULL ? of_constants(r, w) : 0;
@@ -364,8 +366,8 @@ wg_status wg_mat_jvp(wg_tape *t, wg_mat_callback *f, void *data, size_t n,
 
 /* ---- by elements: Jacobians and second order ---- */
 
-/* Marks the inputs that have a block that is wanted, of `rows` rows of n blocks, and gives how many
- * elements these have. moves NULL: gives that only. */
+/* Marks the inputs that have a block that is wanted, of `rows` rows of n blocks, and gives how
+ * many elements these have. moves NULL: gives that only. */
 static size_t columns(size_t n, const wg_mat_values *x, size_t rows, const wg_mat_result *block,
                       unsigned char *moves) {
     size_t sum = 0;

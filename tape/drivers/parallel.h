@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* parallel.h - segments of a parallel loop, and how they become a part of a recording. Internal. */
+/* parallel.h - segments of a parallel loop, and how they become a part of a recording.
+ * Internal. */
 #ifndef WGI_TAPE_DRIVERS_PARALLEL_H
 #define WGI_TAPE_DRIVERS_PARALLEL_H
 
@@ -7,8 +8,9 @@
 
 #include <wengert/parallel.h>
 
-/* Which slots from before the loop are used: page after page of them, in the order in which they were first
- * asked for, and found by their numbers, slot / WGI_PAGE_SLOTS. They stand in regions of a tape. */
+/* Which slots from before the loop are used: page after page of them, in the order in which
+ * they were first asked for, and found by their numbers, slot / WGI_PAGE_SLOTS. They stand
+ * in regions of a tape. */
 typedef struct wgi_slot_page {
     uint32_t number;
     uint32_t at; /* in an index: which page; there: which of the maps is its. 0: none */

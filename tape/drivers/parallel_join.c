@@ -3,10 +3,11 @@
  *
  *   tape     [before][copies of segment 1, 2, ...][segment 0][segment 1] ...
  *
- * Two passes over the records of a segment, each in whatever thread takes it. The first one notes which slots
- * from before it uses. The first segment that uses one owns it, and adds to its adjoint. Others would do so at
- * the same time, and in an order of chance: they get copies, statements before the loop, which the second pass
- * puts for it while it gives all slots their places on the tape. */
+ * Two passes over the records of a segment, each in whatever thread takes it. The first one
+ * notes which slots from before it uses. The first segment that uses one owns it, and adds to
+ * its adjoint. Others would do so at the same time, and in an order of chance: they get copies,
+ * statements before the loop, which the second pass puts for it while it gives all slots
+ * their places on the tape. */
 #include "parallel.h"
 
 static const char call[] = "wg_parallel_join";
@@ -91,8 +92,8 @@ static wg_status note_first(const wg_parallel *p, wgi_segment *s, uint32_t slot)
     return touch(&s->pages, page_of(slot), &at);
 }
 
-/* Records are read this far ahead of their turn: the hardware would stop at the end of a page. To prefetch an
- * address that is not ours does no harm. */
+/* Records are read this far ahead of their turn: the hardware would stop at the end of a page.
+ * To prefetch an address that is not ours does no harm. */
 enum { AHEAD = 4160 };
 static inline void ahead(const wgi_record *r) {
     __builtin_prefetch((const void *)((uintptr_t)r + AHEAD), 0, 2);
@@ -156,8 +157,8 @@ static wg_status scan(void *context, size_t k) {
 
 /* ---- what is shared ---- */
 
-/* Of what a segment uses, the part that one before it uses, too, is shared, and is all that stays marked as
- * used; of each page that has some there is a map. */
+/* Of what a segment uses, the part that one before it uses, too, is shared, and is all that
+ * stays marked as used; of each page that has some there is a map. */
 static wg_status share(wgi_segment *segment, wgi_slot_pages *all) {
     wgi_core *const c = segment->c;
     uint32_t maps = 0;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The local Jacobian of what was recorded since a mark, and preaccumulation, which is made of it.
+/* The local Jacobian of what was recorded since a mark, and preaccumulation, which is made of
+ * it.
  *
  * A sweep over that part of the recording needs adjoints only of the slots that it touches:
  * those recorded in it, and operands from before it, which are cleared one by one. */
@@ -147,7 +148,8 @@ static wg_status compress(wgi_core *c, wg_mark start, size_t n, const wg_real *x
     return s;
 }
 
-/* The same on a forward tape: y goes to where the forgotten begins, and takes its tangents along. */
+/* The same on a forward tape: y goes to where the forgotten begins, and takes its tangents
+ * along. */
 static wg_status carry_over(wgi_core *c, wg_mark start, size_t m, wg_real *y) {
     const char *const call = "wg_preaccumulate";
     const uint64_t used = c->scratch_used;

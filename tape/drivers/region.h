@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* region.h - regions of a step of the user's: values, and products with their Jacobians. Internal.
+/* region.h - regions of a step of the user's: values, and products with their Jacobians.
+ * Internal.
  *
- * Regions are numbered through: number i is region i % regions of step i / regions. x stands for the state
- * and the parameters behind it. */
+ * Regions are numbered through: number i is region i % regions of step i / regions. x stands
+ * for the state and the parameters behind it. */
 #ifndef WGI_TAPE_DRIVERS_REGION_H
 #define WGI_TAPE_DRIVERS_REGION_H
 

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* run_file.h - a file from which a run that was killed goes on: it says which run it is of, is used by one
- * process at a time, and has all its space from the beginning. Internal.
+/* run_file.h - a file from which a run that was killed goes on: it says which run it is of, is
+ * used by one process at a time, and has all its space from the beginning. Internal.
  *
- * Its first page is the head: eight characters, version, key of the run, three sizes, and a check of these.
- * What stands behind it, and how it is seen that something was half written, is its users'. */
+ * Its first page is the head: eight characters, version, key of the run, three sizes, and a
+ * check of these. What stands behind it, and how it is seen that something was half written,
+ * is its users'. */
 #ifndef WGI_TAPE_DRIVERS_RUN_FILE_H
 #define WGI_TAPE_DRIVERS_RUN_FILE_H
 
@@ -29,8 +30,9 @@ static inline size_t wgi_run_pages(size_t bytes) {
     return (bytes + WGI_RUN_PAGE - 1) / WGI_RUN_PAGE * WGI_RUN_PAGE;
 }
 
-/* Opens and locks it; makes it with all its space where there is none, or nothing but zeros. WG_EARG: it is
- * something else, or of another run, and is left as it is; WG_EWRITE. After a failure: close. */
+/* Opens and locks it; makes it with all its space where there is none, or nothing but zeros.
+ * WG_EARG: it is something else, or of another run, and is left as it is; WG_EWRITE. After a
+ * failure: close. */
 wg_status wgi_run_file_open(wgi_run_file *f);
 /* Ends the use of it; done: and removes it. */
 void wgi_run_file_close(wgi_run_file *f, int done);
@@ -38,8 +40,8 @@ void wgi_run_file_close(wgi_run_file *f, int done);
 wg_status wgi_run_file_put(wgi_run_file *f, const void *data, size_t bytes, size_t at);
 /* What is behind its end is 0. */
 wg_status wgi_run_file_get(wgi_run_file *f, void *data, size_t bytes, size_t at);
-/* What is written goes to the disk, once a second: it is worth no more than that when the power fails, and
- * needs no order, as what did not get there has no check. */
+/* What is written goes to the disk, once a second: it is worth no more than that when the power
+ * fails, and needs no order, as what did not get there has no check. */
 wg_status wgi_run_file_flush(wgi_run_file *f);
 
 /* A hash of bytes, and of what went before. */

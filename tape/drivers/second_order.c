@@ -19,9 +19,9 @@ static const wgi_record *entries(const wgi_core *c) {
     return (const wgi_record *)(const void *)c->second.base;
 }
 
-/* The tangents of the records of a chunk from `r` on. That of a result is summed over its records
- * before it is stored. In a chain it is needed at once, mostly as the first operand; a single
- * direction is still in a register then. */
+/* The tangents of the records of a chunk from `r` on. That of a result is summed over its
+ * records before it is stored. In a chain it is needed at once, mostly as the first operand; a
+ * single direction is still in a register then. */
 static inline __attribute__((always_inline)) void
 forward(const wgi_passes *p, size_t lanes, const wgi_record *r, const wgi_record *top) {
     double *const vt = p->vt;
@@ -86,8 +86,8 @@ static inline __attribute__((always_inline)) void inject(const wgi_passes *p,
     }
 }
 
-/* The records of a chunk from `base` up to `r`. q: behind the last entry that is left; gives what is
- * left then. */
+/* The records of a chunk from `base` up to `r`. q: behind the last entry that is left; gives
+ * what is left then. */
 static inline __attribute__((always_inline)) const wgi_record *
 backward(const wgi_passes *p, size_t lanes, const wgi_record *base, const wgi_record *r,
          const wgi_record *q) {
@@ -114,7 +114,8 @@ backward(const wgi_passes *p, size_t lanes, const wgi_record *base, const wgi_re
     return q;
 }
 
-/* Can second derivatives of y by x be computed? beyond: also where the tape reaches beyond itself. */
+/* Can second derivatives of y by x be computed? beyond: also where the tape reaches beyond
+ * itself. */
 static wg_status check_call(wgi_core *c, const char *call, wg_real y, size_t n,
                             const wg_real *x, int beyond) {
     if (c->status != WG_OK) return c->status;
@@ -132,7 +133,8 @@ static wg_status check_call(wgi_core *c, const char *call, wg_real y, size_t n,
     return s;
 }
 
-/* Where the tape reaches beyond itself, all that is on it takes part, and nothing goes by a function. */
+/* Where the tape reaches beyond itself, all that is on it takes part, and nothing goes by a
+ * function. */
 static wg_status check_beyond(wgi_core *c, const char *call) {
     for (const wgi_block *b = c->head.last_block; b != NULL && c->always != 0; b = b->prev)
         if (b->outs != 0 && !wgi_second_knows(b))
@@ -245,8 +247,8 @@ static const wgi_record *backward_lanes(const wgi_passes *p, const wgi_record *b
     }
 }
 
-/* Tangents of a block's results, which are written, beside those that they have as inputs: these
- * wait in wt, which is 0 until the last pass. */
+/* Tangents of a block's results, which are written, beside those that they have as inputs:
+ * these wait in wt, which is 0 until the last pass. */
 static wg_status block_forward(const wgi_passes *p, const wgi_block *b) {
     const size_t first = (size_t)b->out * p->lanes, n = b->outs * p->lanes;
     double *const vt = p->vt + first, *const own = p->wt + first;
@@ -260,8 +262,8 @@ static wg_status block_forward(const wgi_passes *p, const wgi_block *b) {
     return s;
 }
 
-/* The last slot whose tangent the pass back reads. Entries and blocks read what is older than they
- * are: they are looked at from the end, as long as they may read something later. */
+/* The last slot whose tangent the pass back reads. Entries and blocks read what is older than
+ * they are: they are looked at from the end, as long as they may read something later. */
 static uint32_t last_read(const wgi_passes *p) {
     const wgi_record *const e = entries(p->c);
     uint32_t last = 0;

@@ -28,8 +28,8 @@ typedef struct wgi_passes {
     double *results;            /* room for what the caller stores when nothing can fail any more */
 } wgi_passes;
 
-/* Can that be done of the recording up to y? Of an operation on matrices that has only an expansion
- * in statements it cannot. */
+/* Can that be done of the recording up to y? Of an operation on matrices that has only an
+ * expansion in statements it cannot. */
 int wgi_second_possible(const wgi_core *c, size_t m, const wg_real *y);
 
 /* Prepares everything for the sum of w[j] y[j], where w NULL stands for ones, and one y at

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* What operations on matrices add in the last pass of second order: with w the adjoints of results,
- * vt the tangents, and wt the adjoints of the tangent sweep, to the operands' wt
+/* What operations on matrices add in the last pass of second order: with w the adjoints of
+ * results, vt the tangents, and wt the adjoints of the tangent sweep, to the operands' wt
  *     J' wt  +  d/dx (J(x)' w) vt.
  * Of an operation that is linear the second term is 0, and vjp gives the first. Of one that is
  * bilinear, vjp gives the second, too, with tangents in the place of operands and w in that of
- * adjoints. Elementwise ones have the partials of their row of the scalar table. All others say their
- * vjp in operations on matrices (adjoint of wg_block_op): this is recorded on a forward tape beside
- * this one, where operands and results have the tangents vt, and adjoints w have wt; the tangents of
- * what it gives are both terms together. */
+ * adjoints. Elementwise ones have the partials of their row of the scalar table. All others say
+ * their vjp in operations on matrices (adjoint of wg_block_op): this is recorded on a forward
+ * tape beside this one, where operands and results have the tangents vt, and adjoints w have
+ * wt; the tangents of what it gives are both terms together. */
 #include "ops/matrix/traits.h"
 #include "ops/scalar/scalar_lanes.h"
 #include "second_order.h"
@@ -20,8 +20,8 @@ static int is_input(const wgi_block *b) {
     return b->op->value == NULL && b->op != &wgi_small_op && wgi_gather_slots(b) == NULL;
 }
 
-/* Can its vjp be called with other adjoints, wherever these come from? Not one that may be of its own,
- * as of a clipped or reversed gradient. */
+/* Can its vjp be called with other adjoints, wherever these come from? Not one that may be of
+ * its own, as of a clipped or reversed gradient. */
 static int is_linear(const wg_block_op *op) {
     return (op->flags & (WG_OP_LINEAR | WG_OP_MOVES)) != 0 &&
            (op->flags & WG_OP_EXPANDS) != 0 && op->vjp != NULL;
@@ -82,8 +82,8 @@ static double *lane_of(const wgi_operand *o, const double *rows, size_t lanes, s
 }
 
 /* vjp for one lane, which adds to that lane of wt. of: the adjoints of results, rows of so many
- * lanes; `by` NULL: operands as they are, of all operands; otherwise their tangents in their place,
- * and only of those with a bit in `which`. */
+ * lanes; `by` NULL: operands as they are, of all operands; otherwise their tangents in their
+ * place, and only of those with a bit in `which`. */
 static wg_status lane_by_vjp(const wgi_passes *p, const wgi_block *b, size_t lane,
                              const double *of, size_t lanes_of, const double *by,
                              unsigned which) {
@@ -216,7 +216,8 @@ static int add_single(const wgi_passes *p, const wg_scalar_op *op, const wgi_ele
     return 1;
 }
 
-/* And where operands stand as the results do, at POINTS elements from e on, whose values are y. */
+/* And where operands stand as the results do, at POINTS elements from e on, whose values are
+ * y. */
 static int add_run(const wgi_passes *p, const wg_scalar_op *op, const wgi_element *x,
                    size_t out, size_t e, const double *y) {
     static const wgi_lane_row none = {0};
@@ -235,8 +236,8 @@ static int add_run(const wgi_passes *p, const wg_scalar_op *op, const wgi_elemen
     return 1;
 }
 
-/* What `count` elements of a result add to their operands; at[k][l]: where element l of operand k
- * stands behind its first. y: their values, where J' wt is added already; or NULL. */
+/* What `count` elements of a result add to their operands; at[k][l]: where element l of operand
+ * k stands behind its first. y: their values, where J' wt is added already; or NULL. */
 static void add_elements(const wgi_passes *p, const wg_scalar_op *op, const wgi_element *x,
                          size_t out, int count, size_t at[][POINTS], const double *y) {
     wgi_lane_row value[ARITY], v, d[ARITY], h[PAIRS];
@@ -290,8 +291,8 @@ static void by_row(const wgi_passes *p, const wg_scalar_op *op, const wgi_elemen
     }
 }
 
-/* Of a single direction J' wt comes by vjp, at its speed, and the second partials of the values that
- * are there. */
+/* Of a single direction J' wt comes by vjp, at its speed, and the second partials of the values
+ * that are there. */
 static wg_status of_elements(const wgi_passes *p, const wgi_block *b, const wg_scalar_op *op) {
     const wgi_operand *const y = &b->operand[b->inputs];
     const int single = p->lanes == 1;

@@ -10,8 +10,8 @@
 
 enum { LANES = WGI_SWEEP_LANES };
 
-/* Sweep k of those that have the colours of a side: how many lanes are stored, of the colours that
- * are left. */
+/* Sweep k of those that have the colours of a side: how many lanes are stored, of the colours
+ * that are left. */
 static size_t lanes_of(const wgi_side *a, size_t k) {
     const size_t left = a->colours - k * LANES;
     return left <= 2 ? left : left <= 4 ? 4 : LANES;
@@ -194,8 +194,8 @@ static wg_status sweeps(wgi_passes *p, const wgi_drive *d, const wg_sparsity *s,
     return WG_OK;
 }
 
-/* Entries by substitution. b: products with the colours, colour after colour, which are used up; h: room
- * for an entry of each step. */
+/* Entries by substitution. b: products with the colours, colour after colour, which are used
+ * up; h: room for an entry of each step. */
 static void substitute(const wg_sparsity *s, double *b, double *h, double *values) {
     const wg_pattern *const p = &s->pattern;
     const uint32_t *const colour = s->side[0].colour;
@@ -243,7 +243,8 @@ static void put_gradient(const wgi_drive *d, double *g) {
         g[i] = i + 1 < c->swept ? wgi_adjoints(c)[i + 1] : 0;
 }
 
-/* With loops, or operations on matrices that only expand: as a function, along all colours at once. */
+/* With loops, or operations on matrices that only expand: as a function, along all colours
+ * at once. */
 static wg_status block_products(wgi_drive *d, const wg_sparsity *s, const double *w, double *g,
                                 double *values) {
     wgi_core *const c = d->c;

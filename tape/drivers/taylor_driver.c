@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* Taylor coefficients of a callback, and their adjoints, as numbers. What was recorded becomes a graph,
- * which says by which recurrence each node has its coefficients (tape/function/make/series.h, where the
- * formulas are those of taylor.c). Nodes have all of their coefficients one node after the other; those that
- * need each other's, as a sine and its partial do, together, order by order. Adjoints go the other way round.
+/* Taylor coefficients of a callback, and their adjoints, as numbers. What was recorded becomes
+ * a graph, which says by which recurrence each node has its coefficients
+ * (tape/function/make/series.h, where the formulas are those of taylor.c). Nodes have all of
+ * their coefficients one node after the other; those that need each other's, as a sine and its
+ * partial do, together, order by order. Adjoints go the other way round.
  *
- * Letters: v, a, b, p the coefficients of a node, of its operands and of a partial, v_, a_, ... their
- * adjoints; k the order. The adjoint of v_0 goes by partials, so that for adjoints everything is found one
- * order further than it is computed. */
+ * Letters: v, a, b, p the coefficients of a node, of its operands and of a partial, v_, a_, ...
+ * their adjoints; k the order. The adjoint of v_0 goes by partials, so that for adjoints
+ * everything is found one order further than it is computed. */
 #include "tape/engine/drive.h"
 #include "tape/function/graph/taking.h"
 #include "tape/function/make/series.h"
@@ -62,7 +63,8 @@ static int is_moving_partial(const run *r, uint32_t p) {
     return p != WGI_NO_NODE && r->s.moves[p] && r->s.need[p] != 0;
 }
 
-/* Lists a node behind the one that has the same series, and behind its operands; its partials follow. */
+/* Lists a node behind the one that has the same series, and behind its operands; its
+ * partials follow. */
 static void list_node(run *r, uint32_t node, uint32_t *place) {
     if (place[node] != 0 || r->s.need[node] == 0) return;
     const uint32_t count = r->g.node[node].count;
@@ -360,7 +362,8 @@ static void back(const run *r, uint32_t node, double w, size_t k) {
     }
 }
 
-/* Of all coefficients of a node that is tied to no other: what all of its users give it is there. */
+/* Of all coefficients of a node that is tied to no other: what all of its users give it is
+ * there. */
 static void whole_back(const run *r, uint32_t node) {
     const size_t n = r->s.need[node];
     const uint32_t count = r->g.node[node].count;

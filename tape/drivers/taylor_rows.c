@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Products of truncated series. Eight coefficients are computed side by side: each takes a_j b_{k-j} in
- * turn, where b is 0 in front of its beginning. The kernel is compiled for the baseline and for AVX2;
- * neither contracts a multiplication and an addition, so that both give the same bits. */
+/* Products of truncated series. Eight coefficients are computed side by side: each takes a_j
+ * b_{k-j} in turn, where b is 0 in front of its beginning. The kernel is compiled for the
+ * baseline and for AVX2; neither contracts a multiplication and an addition, so that both
+ * give the same bits. */
 #include "taylor_rows.h"
 
 #include "tape/engine/tape.h"
@@ -13,7 +14,8 @@ enum { ROW = WGI_ROW_COEFFICIENTS, SIDE = 8 };
 typedef double four __attribute__((vector_size(32), aligned(8), may_alias));
 typedef long long flags __attribute__((vector_size(32)));
 
-/* Of b with SIDE zeros on both sides; what comes beyond n is of no use. Gives whether any v may be NaN. */
+/* Of b with SIDE zeros on both sides; what comes beyond n is of no use. Gives whether any v
+ * may be NaN. */
 #define KERNEL(NAME, ATTRIBUTE)                                                                \
     ATTRIBUTE static int NAME(size_t first, size_t n, const double *a, const double *b,        \
                               double *v) {                                                     \

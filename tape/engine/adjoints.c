@@ -7,11 +7,12 @@
 #include <string.h>
 
 enum {
-    /* slots of a recording that is worth marks: to go through a shorter one takes microseconds */
+    /* slots of a recording that is worth marks: to go through a shorter one takes
+     * microseconds */
     WORTH_MARKS = 4096,
     LEAST_ROOM = 4096, /* bytes of marks */
-    /* one record is swept with marks for so many slots; where that was of no use the time before,
-     * for so many; and a few more */
+    /* one record is swept with marks for so many slots; where that was of no use the time
+     * before, for so many; and a few more */
     PART = 16,
     DENSE_PART = 1024,
     FEW = 64

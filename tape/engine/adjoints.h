@@ -2,11 +2,11 @@
 /* adjoints.h - the memory of adjoints, and the marks in it. Internal: a part of tape.h.
  *
  * A sweep shall cost what its root depends on, and so shall clearing. So the adjoints of a long
- * recording are 0 in memory everywhere but where they may have been set since, and that is known
- * from a bit for every 8 slots: the marks. The next sweep clears what is marked, and no more;
- * whoever reads adjoints finds a 0 where none has arrived. A word of marks stands for a page of
- * slots: 1 to 512 have the second word, 513 to 1024 the third. Slot 0 has the first one alone, so
- * that what flows to constants reaches nothing else.
+ * recording are 0 in memory everywhere but where they may have been set since, and that is
+ * known from a bit for every 8 slots: the marks. The next sweep clears what is marked, and no
+ * more; whoever reads adjoints finds a 0 where none has arrived. A word of marks stands for a
+ * page of slots: 1 to 512 have the second word, 513 to 1024 the third. Slot 0 has the first one
+ * alone, so that what flows to constants reaches nothing else.
  *
  *   region     [marks][adjoints: lanes doubles for slot 0, 1, ...]
  *   adjoints   [anything ... dirty)[0 but where marked ... known)[anything ... */

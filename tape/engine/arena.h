@@ -22,8 +22,8 @@ wg_status wgi_region_commit(wgi_core *c, wgi_region *r, size_t bytes);
 int wgi_give_up_idle(wgi_core *c, const wgi_region *busy);
 int wgi_give_up_beside(wgi_core *c);
 
-/* A position among the payloads: which chunk, and how far into it, from that bit down; how many bytes there are before it,
- * in all chunks. Goes on at `top` in chunk k. */
+/* A position among the payloads: which chunk, and how far into it, from that bit down; how many
+ * bytes there are before it, in all chunks. Goes on at `top` in chunk k. */
 enum { WGI_PAYLOAD_CHUNK = 58 };
 uint64_t wgi_payload_position(const wgi_core *c);
 uint64_t wgi_payload_used(const wgi_core *c);

@@ -89,8 +89,8 @@ static void fail_results(const wg_block_op *op, const void *params, size_t input
         out[k] = fits ? wg_mat_failed(call.out[k].rows, call.out[k].cols) : wg_mat_failed(0, 0);
 }
 
-/* Do the values of a matrix, `size` from the first to the last, stand among the payloads, in what a rewind
- * has given back, or reach into that? */
+/* Do the values of a matrix, `size` from the first to the last, stand among the payloads, in
+ * what a rewind has given back, or reach into that? */
 static int given_back(const wgi_core *c, const wg_mat *a, size_t size) {
     const uintptr_t p = (uintptr_t)a->value, end = p + size * sizeof *a->value;
     for (int k = c->payload_current; k < c->payloads; k++) {
@@ -103,8 +103,8 @@ static int given_back(const wgi_core *c, const wg_mat *a, size_t size) {
     return 0;
 }
 
-/* A constant matrix is known by its generation, and by where its values stand; on a checked tape, where
- * every rewind begins a new stamp, it may have any stamp of the generation. */
+/* A constant matrix is known by its generation, and by where its values stand; on a checked
+ * tape, where every rewind begins a new stamp, it may have any stamp of the generation. */
 int wgi_mat_stale(const wgi_core *c, const wg_mat *a) {
     const size_t length = a->trans ? a->cols : a->rows, columns = a->trans ? a->rows : a->cols;
     const int empty = length == 0 || columns == 0, constant = a->at.slot == 0;
@@ -118,9 +118,9 @@ int wgi_mat_stale(const wgi_core *c, const wg_mat *a) {
            !wgi_alive(c, (wg_handle){(uint32_t)last, a->at.stamp});
 }
 
-/* wgi_take_scalar of an operand of a new call, which gets a place of its own: replays write there, and where the
- * matrix stands may be something else by now, if it is from before a rewind, which is not noticed on
- * tapes that are not checked. */
+/* wgi_take_scalar of an operand of a new call, which gets a place of its own: replays write
+ * there, and where the matrix stands may be something else by now, if it is from before a
+ * rewind, which is not noticed on tapes that are not checked. */
 static wg_status take_scalar_anew(wgi_core *c, const wg_block_op *op, wgi_operand *o) {
     if (o->slot == 0 || o->rows != 1 || o->cols != 1) return WG_OK;
     const wg_status s = wgi_payload_need(c, wgi_payload_round(sizeof *o->value));
@@ -314,7 +314,8 @@ static wg_status apply(wgi_core *c, const wg_block_op *op, const void *params, s
     const int always = (op->flags & WG_OP_ALWAYS) != 0;
     if (always && results == 0)
         return wgi_fail(c, WG_ESHAPE, "%s: a WG_OP_ALWAYS without a result", op->name);
-    /* steps are swept only where there is an adjoint; equations are solved here, and there are others */
+    /* steps are swept only where there is an adjoint; equations are solved here, and there
+     * are others */
     if (always && ((c->host != NULL && !c->reaches) || c->inside != 0))
         return wgi_fail(c, WG_EMODE,
                         "%s: reaches beyond the tape of an equation, or of a step of a region "

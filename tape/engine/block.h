@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* block.h - what block.c, which records blocks, and block_sweep.c share, beside what tape.h declares of
- * them. Internal. */
+/* block.h - what block.c, which records blocks, and block_sweep.c share, beside what tape.h
+ * declares of them. Internal. */
 #ifndef WGI_TAPE_ENGINE_BLOCK_H
 #define WGI_TAPE_ENGINE_BLOCK_H
 
@@ -17,14 +17,15 @@ static inline int wgi_is_active(const wgi_operand *o) {
 }
 
 /* Takes the value of an operand of one element from its slot, on a tape that keeps code: the
- * operand may be a scalar variable (wg_mat_from_real), and a replay changes only the value of the
- * slot. The slots of all other variables have the values that the operand has. */
+ * operand may be a scalar variable (wg_mat_from_real), and a replay changes only the value of
+ * the slot. The slots of all other variables have the values that the operand has. */
 static inline void wgi_take_scalar(const wgi_core *c, const wgi_operand *o) {
     if (o->slot != 0 && o->rows == 1 && o->cols == 1) *o->value = wgi_values(c)[o->slot];
 }
 
 typedef wg_status wgi_report(wgi_core *c, wg_status s, const char *format, ...);
-/* Describes the failure that an operation has returned, or that what it returned is no status. */
+/* Describes the failure that an operation has returned, or that what it returned is no
+ * status. */
 wg_status wgi_block_explain(wgi_core *c, wgi_report *to, const char *call, const char *name,
                             wg_status s, const wg_block *b);
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* code.h - kept code: what a tape with WG_KEEP_CODE keeps of what was recorded; a part of tape.h. Internal. */
+/* code.h - kept code: what a tape with WG_KEEP_CODE keeps of what was recorded; a part of
+ * tape.h. Internal. */
 #ifndef WGI_TAPE_ENGINE_CODE_H
 #define WGI_TAPE_ENGINE_CODE_H
 

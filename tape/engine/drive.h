@@ -32,8 +32,8 @@ double *wgi_drive_room(wgi_drive *d, size_t doubles);
  * tape has failed. */
 double *wgi_drive_late_room(wgi_drive *d, size_t doubles);
 /* Can a sweep be refused although the tape has not failed and there is memory? After a rewind
- * there may be records of forgotten variables, after a parallel loop of variables of its segments; and an
- * operation on matrices may refuse. */
+ * there may be records of forgotten variables, after a parallel loop of variables of its
+ * segments; and an operation on matrices may refuse. */
 static inline int wgi_may_refuse(const wgi_core *c) {
     return c->branch_count > 1 || c->loops || c->head.last_block != NULL;
 }

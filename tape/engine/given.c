@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Variables whose local derivatives are given, in general: constants among the operands, any number of
- * them, room, modes. */
+/* Variables whose local derivatives are given, in general: constants among the operands, any
+ * number of them, room, modes. */
 #include "tape.h"
 
 #include <wengert/given.h>
@@ -130,7 +130,8 @@ wg_real wg_let_given(wg_tape *t, double value, size_t n, const wg_real *x,
 
 static const char adding[] = "wg_terms_add";
 
-/* Is it still the last variable of the tape, if it is one at all, and are all operands recorded or none? */
+/* Is it still the last variable of the tape, if it is one at all, and are all operands
+ * recorded or none? */
 static wg_status check_last(wgi_core *c, const wg_terms *s, const char *call) {
     const int pauses = c->pauses != 0 || c->passive;
     if (pauses ? s->slot != 0 : s->paused)

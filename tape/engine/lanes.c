@@ -9,9 +9,10 @@
 #include <immintrin.h>
 #endif
 
-/* Of a record with a single operand, the products of the other, which are 0, are added to rows that are of this run
- * alone: slot 0 is everybody's, as in scalar_sweep.c. A branch for it would be mispredicted in irregular
- * recordings, and a single such row be waited for; so one is chosen of several, by plain arithmetic. */
+/* Of a record with a single operand, the products of the other, which are 0, are added to rows
+ * that are of this run alone: slot 0 is everybody's, as in scalar_sweep.c. A branch for it
+ * would be mispredicted in irregular recordings, and a single such row be waited for; so one is
+ * chosen of several, by plain arithmetic. */
 enum { NONE = 4 };
 #define TARGET(slot, row, none)                                                                \
     (double *)((uintptr_t)(none) ^                                                             \

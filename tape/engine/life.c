@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The life of a tape: made, reset, rewound, freed; stamps, by which variables of before are told from those
- * of now. */
+/* The life of a tape: made, reset, rewound, freed; stamps, by which variables of before are
+ * told from those of now. */
 #define _POSIX_C_SOURCE 200809L /* clock_gettime */
 #include "arena.h"
 

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /* Long statements: of more than 8 operands, 8 numbers or 128 bits of code.
  *
- * On most tapes they are one statement as any other: one slot, and one record for two variables,
- * where of more than 8 operands each variable counts once. Kept code has no room for them: a tape
- * that keeps its code gets them in pieces, each a statement of its own. */
+ * On most tapes they are one statement as any other: one slot, and one record for two
+ * variables, where of more than 8 operands each variable counts once. Kept code has no room for
+ * them: a tape that keeps its code gets them in pieces, each a statement of its own. */
 #include "tape.h"
 
 /* ---- as one statement ---- */
 
-/* Variables that come again are added to where they came first, except in a statement that the fast
- * path takes, too, where there is room: its records are the same either way. Constants have no place.
- * Gives how many operands are left. */
+/* Variables that come again are added to where they came first, except in a statement that the
+ * fast path takes, too, where there is room: its records are the same either way. Constants
+ * have no place. Gives how many operands are left. */
 static size_t gather(size_t n, const uint64_t *handle, const double *p, uint32_t *slot,
                      double *partial) {
     const int each_once = n > WGI_MAX_OPERANDS;
@@ -35,7 +35,8 @@ static wg_real as_one(wgi_core *c, const wgi_statement *s) {
 
 /* ---- in pieces ---- */
 
-/* A statement being cut: its tree, what is known of each node, and the piece being put together. */
+/* A statement being cut: its tree, what is known of each node, and the piece being put
+ * together. */
 typedef struct cut {
     wgi_core *c;
     const wgi_statement *s;
@@ -43,7 +44,8 @@ typedef struct cut {
     struct size {
         unsigned operands, numbers, bits;
     } size[WGI_MOST_NODES];
-    /* a node that has become a variable of its own, or a constant; otherwise the value is not set */
+    /* a node that has become a variable of its own, or a constant; otherwise the value is
+     * not set */
     wg_real variable[WGI_MOST_NODES];
     uint8_t is_cut[WGI_MOST_NODES];
 } cut;

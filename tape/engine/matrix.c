@@ -177,8 +177,8 @@ wg_mat wg_mat_gather(wg_tape *t, size_t rows, size_t cols, const wg_real *x) {
 
 /* ---- views ------------------------------------------------------------------------------- */
 
-/* The slot is there; only the value has to stand somewhere. A replay finds the new one by the slot
- * (wgi_block_replay). */
+/* The slot is there; only the value has to stand somewhere. A replay finds the new one by the
+ * slot (wgi_block_replay). */
 wg_mat wg_mat_from_real(wg_tape *t, wg_real x) {
     const wg_mat failed = wg_mat_failed(1, 1);
     if (t == NULL) return failed;

@@ -83,8 +83,8 @@ int wgi_memory_shorten(const wg_memory *m, void *p, size_t bytes) {
                MAP_FAILED;
 }
 
-/* Has the machine so much, all in all, of which `bytes` are in the account already? What was promised
- * beyond is missing when it is touched. */
+/* Has the machine so much, all in all, of which `bytes` are in the account already? What was
+ * promised beyond is missing when it is touched. */
 static int is_there(const wg_memory *m, const wgi_account *a, size_t bytes) {
     struct sysinfo all;
     if (bytes <= LARGE || m->release != system_release || sysinfo(&all) != 0) return 1;

@@ -20,8 +20,8 @@ int wgi_memory_is_zero(const wg_memory *m);
 int wgi_memory_shorten(const wg_memory *m, void *p, size_t bytes);
 
 /* ---- ranges, of the system's memory or of a file: for spill.c ----
- * Reserved, made usable piece by piece, and given back whole. NULL, 0: it cannot be done. A piece of a file is
- * not there in a child of fork. */
+ * Reserved, made usable piece by piece, and given back whole. NULL, 0: it cannot be done. A
+ * piece of a file is not there in a child of fork. */
 void *wgi_range_reserve(size_t bytes);
 int wgi_range_open(void *p, size_t bytes);
 int wgi_range_map(void *p, size_t bytes, int file, size_t at);
@@ -30,8 +30,8 @@ void wgi_range_release(void *p, size_t bytes);
 /* ---- accounts ----
  * Everything that is of one budget: the tape that has it, tapes beside it, and objects made on
  * them. The account stands in that tape, whose own pages stay until the last of them is freed.
- * The thread of the tape takes, and those that record segments of a parallel loop; objects are freed in
- * any thread. */
+ * The thread of the tape takes, and those that record segments of a parallel loop; objects are
+ * freed in any thread. */
 typedef struct wgi_account {
     size_t budget; /* bytes; 0: no limit */
     atomic_size_t committed, most;
@@ -56,11 +56,11 @@ size_t wgi_account_left(const wgi_account *a);
 static inline int wgi_account_has(const wgi_account *a, size_t bytes) {
     return bytes <= wgi_account_left(a);
 }
-/* Makes bytes of a range usable, which that account has taken; 0: there is no memory, or the machine has
- * less than the account has. */
+/* Makes bytes of a range usable, which that account has taken; 0: there is no memory, or the
+ * machine has less than the account has. */
 int wgi_memory_commit(const wg_memory *m, const wgi_account *a, void *p, size_t bytes);
-/* Memory at once: *bytes, which are rounded up to what has to be released; they are not taken into
- * the account, which may be NULL. NULL: there is none. */
+/* Memory at once: *bytes, which are rounded up to what has to be released; they are not taken
+ * into the account, which may be NULL. NULL: there is none. */
 void *wgi_memory_obtain(const wg_memory *m, const wgi_account *a, size_t *bytes);
 
 /* ---- objects ---- */

@@ -2,11 +2,11 @@
 /* A sweep that goes only where there are adjoints: from page to page that has a mark.
  *
  * The records of a page are swept one after the other; what one of them gives an adjoint to is
- * marked first. That costs a few instructions for each, which the plain loop of scalar_sweep.c has not.
- * So it is done for a part of the slots below only, and longer where pages have been left out;
- * then the plain loop takes over, which marks nothing, and leaves out runs of records whose
- * results have adjoints that are all 0. What that costs beyond what was reached is in proportion
- * to what was done before; and where all is reached, next to nothing. */
+ * marked first. That costs a few instructions for each, which the plain loop of scalar_sweep.c
+ * has not. So it is done for a part of the slots below only, and longer where pages have been
+ * left out; then the plain loop takes over, which marks nothing, and leaves out runs of records
+ * whose results have adjoints that are all 0. What that costs beyond what was reached is in
+ * proportion to what was done before; and where all is reached, next to nothing. */
 #include "tape.h"
 #include "touched.h"
 
@@ -135,8 +135,8 @@ static wg_status sweep_block(struct way *way, const wgi_block *b) {
 
 /* ---- pages ---- */
 
-/* The records from number *at down that have results from slot `bottom` on, or as many of them as
- * may be swept with marks. */
+/* The records from number *at down that have results from slot `bottom` on, or as many of them
+ * as may be swept with marks. */
 static wg_status sweep_page(struct way *way, uint64_t *at, uint64_t low, uint32_t bottom) {
     wgi_core *const c = way->c;
     wg_status s = WG_OK;
@@ -164,7 +164,8 @@ static wg_status sweep_page(struct way *way, uint64_t *at, uint64_t low, uint32_
     return s;
 }
 
-/* The number of records up to the last one that may have a result up to `slot`; at most `at`. */
+/* The number of records up to the last one that may have a result up to `slot`; at most
+ * `at`. */
 static uint64_t records_to(const wgi_core *c, uint64_t at, uint64_t slot) {
     if (wgi_record_at(c, at - 1)->out <= slot) return at;
     const uint64_t after = wgi_record_after(c, slot);

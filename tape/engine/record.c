@@ -93,7 +93,8 @@ wg_real wgi_append(wgi_core *c, const char *call, double value, size_t n, const 
     return (wg_real){value, {out, c->head.stamp}};
 }
 
-/* The same with its code where there is room for both: on the fast path of a tape that keeps its code. */
+/* The same with its code where there is room for both: on the fast path of a tape that keeps
+ * its code. */
 static wg_real append_kept(wgi_core *c, const wgi_statement *s, const uint32_t *slot) {
     const uint32_t out = c->head.slots;
     wgi_code_put(c, s);
@@ -192,7 +193,8 @@ WGI_FUNCTION void take(wgi_record *r, unsigned k, uint32_t out, uint64_t h, doub
 
 static const wg_real nothing = {0, {WGI_OUTSIDE, 0}};
 
-/* Loaded by itself: two partials that were stored one by one a moment ago would come late as a vector. */
+/* Loaded by itself: two partials that were stored one by one a moment ago would come late as
+ * a vector. */
 static inline double by_itself(double p) {
 #if defined(__x86_64__)
     __asm__("" : "+x"(p));
@@ -200,8 +202,8 @@ static inline double by_itself(double p) {
     return p;
 }
 
-/* Pairs that are all the same become one record. Gives how many records there are. Word by word: of what was stored
- * in halves a moment ago a vector would come late. */
+/* Pairs that are all the same become one record. Gives how many records there are. Word by
+ * word: of what was stored in halves a moment ago a vector would come late. */
 static size_t join_pairs(wgi_record *r, size_t k) {
     const size_t pairs = k / 2;
     for (size_t i = 1; i < pairs; i++)
@@ -213,11 +215,12 @@ static size_t join_pairs(wgi_record *r, size_t k) {
     return 1 + k % 2;
 }
 
-/* wgi_some_n(.., h0, h1, .., p0, p1, ..): of a tape of the fast path, which leaves out the constants among the
- * operands, with everything in registers; where that is not all, the result has the slot WGI_OUTSIDE, and is none.
- * wgi_let_n(.., h0, h1, .., p0, p1, .., x0, x1, ..): everything. What it does not do itself is left to functions
- * with the same arguments, so that none has to be saved for it: kept_n, where a tape whose only mode is to keep its code
- * goes on as fast as it can, and general_n. */
+/* wgi_some_n(.., h0, h1, .., p0, p1, ..): of a tape of the fast path, which leaves out the
+ * constants among the operands, with everything in registers; where that is not all, the result
+ * has the slot WGI_OUTSIDE, and is none. wgi_let_n(.., h0, h1, .., p0, p1, .., x0, x1, ..):
+ * everything. What it does not do itself is left to functions with the same arguments, so that
+ * none has to be saved for it: kept_n, where a tape whose only mode is to keep its code goes
+ * on as fast as it can, and general_n. */
 #define EACH1(m) m(0)
 #define EACH2(m) EACH1(m), m(1)
 #define EACH3(m) EACH2(m), m(2)
@@ -245,8 +248,8 @@ static size_t join_pairs(wgi_record *r, size_t k) {
         EACH##n(P), EACH##n(X)
 #define GIVEN(n) t, value, EACH##n(h), site, number, EACH##n(p), EACH##n(x)
 #define IS_NAN(i) || __builtin_isnan(p##i)
-/* Operand i is taken, behind k that were. For each i and k there is code of its own: then it is known where what is
- * stored, and a branch goes as it went the last time. */
+/* Operand i is taken, behind k that were. For each i and k there is code of its own: then it is
+ * known where what is stored, and a branch goes as it went the last time. */
 #define TAKE(i, next, k, more)                                                                 \
     at_##i##_##k : __attribute__((unused));                                                    \
     if (h##i == 0) goto at_##next##_##k;                                                       \

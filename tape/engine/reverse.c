@@ -58,8 +58,8 @@ wg_status wgi_sweep(wgi_core *c, uint64_t high, uint64_t low) {
 /* How many lanes are stored for k adjoints: 1, 2, 4, or a multiple of 8. */
 static size_t stored_lanes(size_t k) { return k <= 2 ? k : k <= 4 ? 4 : (k + 7) / 8 * 8; }
 
-/* Opens adjoints of k lanes for a sweep from m outputs, of which the last one that is a variable is the root.
- * k = 0: a single adjoint, which is not swept in lanes. */
+/* Opens adjoints of k lanes for a sweep from m outputs, of which the last one that is a
+ * variable is the root. k = 0: a single adjoint, which is not swept in lanes. */
 static wg_status open_sweep(wgi_core *c, const char *call, size_t k, size_t m, const wg_real *y,
                             uint32_t *from) {
     if (c->status != WG_OK) return c->status;

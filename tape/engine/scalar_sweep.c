@@ -220,7 +220,8 @@ static wg_status one_run(void *context, size_t k) {
 /* Records [low, high) of a stretch. */
 static wg_status sweep_stretch(wgi_core *c, const wgi_stretch *stretch, uint64_t high,
                                uint64_t low, struct counts *n) {
-    /* waking threads for less takes longer; and what is traced stops at the first adjoint of all */
+    /* waking threads for less takes longer; and what is traced stops at the first adjoint of
+     * all */
     if (high - low < 2 * RUN || c->traced || wg_threads_count(stretch->threads) < 2)
         return one_after_the_other(c, high, low, n);
     struct side_by_side all = {.c = c, .stretch = stretch, .high = high, .low = low};

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* Segments: tapes that record parts of a parallel loop, each in a thread of its own.
  *
- * A segment has the stamp of the tape of the loop, so that variables of that are its operands as they are; its
- * own slots begin above all of these. What is recorded goes into the tape at the end of the loop
- * (tape/drivers/parallel.c), where each operand is looked at: it is of the tape, or of the segment. With
- * WG_CHECKED each segment has its own stamp, and every operand is looked at at once. */
+ * A segment has the stamp of the tape of the loop, so that variables of that are its operands
+ * as they are; its own slots begin above all of these. What is recorded goes into the tape at
+ * the end of the loop (tape/drivers/parallel.c), where each operand is looked at: it is of the
+ * tape, or of the segment. With WG_CHECKED each segment has its own stamp, and every operand
+ * is looked at at once. */
 #include "tape.h"
 
 wg_status wgi_segment_new(wgi_core *c, wgi_core **out) {

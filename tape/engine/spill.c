@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Memory that goes on in a file: ranges are reserved as ever, and what is committed of them is memory at first, and
- * then mapped from the file, where there is a gap. Pieces are listed in the order of their places in the file, those
- * of memory last; a piece that goes on where another one ends, in both, is made one with it. That it is of the same
+/* Memory that goes on in a file: ranges are reserved as ever, and what is committed of them is
+ * memory at first, and then mapped from the file, where there is a gap. Pieces are listed in
+ * the order of their places in the file, those of memory last; a piece that goes on where
+ * another one ends, in both, is made one with it. That it is of the same
  * range: behind each of these a page is left out, so that no other begins where it ends. */
 #define _GNU_SOURCE /* O_TMPFILE */
 #include <wengert/spill.h>
@@ -125,8 +126,8 @@ size_t wg_spill_used(wg_spill *s) {
 
 static char *end_of(const piece *p) { return p->base + p->bytes; }
 
-/* Where a piece would stand in the list: in the first gap of the file, best behind the one that ends at
- * `base`, so that the two become one. *at: the place; IN_MEMORY: there is none. */
+/* Where a piece would stand in the list: in the first gap of the file, best behind the one that
+ * ends at `base`, so that the two become one. *at: the place; IN_MEMORY: there is none. */
 static size_t find_gap(const wg_spill *s, const char *base, size_t bytes, size_t *at) {
     size_t end = 0, best = s->pieces;
     *at = IN_MEMORY;

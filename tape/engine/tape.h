@@ -86,7 +86,8 @@ typedef struct wgi_progress {
     int stopped;
 } wgi_progress;
 
-/* A loop over points as a part of what is being done: `each` of it per point, from `from` on. */
+/* A loop over points as a part of what is being done: `each` of it per point, from `from`
+ * on. */
 typedef struct wgi_progress_part {
     wgi_progress *of; /* or NULL */
     double from, each;
@@ -121,9 +122,10 @@ enum {
     WGI_GUESTS = 16
 };
 
-/* A part of a recording in runs of records that know nothing of each other: no result of one is an operand
- * in another, and no variable from before is an operand in two. Threads sweep them side by side, in any
- * order, and the bits are those of one after the other. It stands among the payloads. */
+/* A part of a recording in runs of records that know nothing of each other: no result of one is
+ * an operand in another, and no variable from before is an operand in two. Threads sweep them
+ * side by side, in any order, and the bits are those of one after the other. It stands among
+ * the payloads. */
 typedef struct wgi_stretch {
     struct wgi_stretch *prev;
     struct wg_threads *threads;
@@ -132,7 +134,8 @@ typedef struct wgi_stretch {
     uint64_t end[]; /* of each run, and of the last one: the number of the record behind it */
 } wgi_stretch;
 
-/* Of somebody who works on a tape from call to call, which may be freed in between: c is NULL then. */
+/* Of somebody who works on a tape from call to call, which may be freed in between: c is
+ * NULL then. */
 typedef struct wgi_link {
     struct wgi_core *c;
     struct wgi_link *next, **from;
@@ -183,11 +186,13 @@ typedef struct wgi_core {
     /* a tape for the work of calls on this one, kept for the next call; is one at work? */
     struct wgi_core *beside;
     int beside_works;
-    /* kept for the next call at this point: until a reset, a rewind or a replay, or until memory is short.
+    /* kept for the next call at this point: until a reset, a rewind or a replay, or until
+     * memory is short.
      * NULL: nothing, also while it is used */
     wgi_derived *derived;
     wgi_derived *turns; /* functions of loops (turns.h), as long as the tape lives; NULL: there are none */
-    /* other tapes that this recording works on, NULL once they are freed; and whose of these it is */
+    /* other tapes that this recording works on, NULL once they are freed; and whose of these
+     * it is */
     struct wgi_core *guest[WGI_GUESTS], *host;
     uint64_t guest_since[WGI_GUESTS]; /* where the payloads stood when it came */
     int guests;
@@ -204,13 +209,14 @@ typedef struct wgi_core {
     int closed;      /* a vjp works on the adjoints; `status` is WG_EMODE meanwhile */
     /* a replay was stopped: some values are the new ones, some the old ones */
     int half_replayed;
-    /* A segment of a parallel loop (segment.c): the tape of the loop, whose variables it uses, while the loop
-     * is open; otherwise NULL. Its own slots begin at `origin`, above all of that tape, which is 0 on
-     * others. */
+    /* A segment of a parallel loop (segment.c): the tape of the loop, whose variables it uses,
+     * while the loop is open; otherwise NULL. Its own slots begin at `origin`, above all of
+     * that tape, which is 0 on others. */
     struct wgi_core *outer;
     uint32_t origin;
-    /* the tape of a loop: is there one in this recording? Then a variable of a segment may be among the
-     * operands of a record from number `ordered` on: it has a slot that the tape has not */
+    /* the tape of a loop: is there one in this recording? Then a variable of a segment may be
+     * among the operands of a record from number `ordered` on: it has a slot that the tape
+     * has not */
     int loops;
     uint64_t ordered;
     uint32_t loop_slots;        /* how many slots the segments of loops have had so far */
@@ -274,19 +280,20 @@ typedef struct wgi_statement {
 
 /* ---- arena.c ----------------------------------------------------------------------------- */
 
-/* A tape for the work of calls on c, which outlives the work: with its memory callbacks, and of its
- * account. Gives the status of a failure. */
+/* A tape for the work of calls on c, which outlives the work: with its memory callbacks, and of
+ * its account. Gives the status of a failure. */
 wg_status wgi_tape_beside(wgi_core *c, const wg_options *o, wg_tape **out);
-/* The same, empty, with flags of wg_options, which is kept with c for the next call; it is c->beside
- * until wgi_beside_close, and not asked for meanwhile. */
+/* The same, empty, with flags of wg_options, which is kept with c for the next call; it is
+ * c->beside until wgi_beside_close, and not asked for meanwhile. */
 wg_status wgi_beside_open(wgi_core *c, unsigned flags, wg_tape **out);
 static inline void wgi_beside_close(wgi_core *c) { c->beside_works = 0; }
 /* Drops what has been derived; was there anything? */
 int wgi_derived_drop(wgi_core *c);
-/* From now on it is that tape that a link leads to; NULL: none. No other thread uses either of the two. */
+/* From now on it is that tape that a link leads to; NULL: none. No other thread uses either
+ * of the two. */
 void wgi_link_to(wgi_link *link, wgi_core *c);
-/* A tape that the recording on c works on: its number among c->guest, where it is NULL once it is
- * freed. -1: there are too many, or it is another's. */
+/* A tape that the recording on c works on: its number among c->guest, where it is NULL once it
+ * is freed. -1: there are too many, or it is another's. */
 int wgi_guest(wgi_core *c, wgi_core *guest);
 /* Is there so much left of the budget, once what holds nothing has been given up, except for
  * `busy`? WG_OK, or WG_EBUDGET. */
@@ -340,19 +347,21 @@ void *wgi_scratch(wgi_core *c, size_t bytes);
 
 /* The slots of segments: above those of the tape of a loop, which has half of all. */
 #define WGI_SEGMENT_SLOTS ((uint32_t)1 << 31)
-/* A tape for segments of parallel loops, in memory of c; nobody but wgi_segment_free frees it, or resets it. */
+/* A tape for segments of parallel loops, in memory of c; nobody but wgi_segment_free frees
+ * it, or resets it. */
 wg_status wgi_segment_new(wgi_core *c, wgi_core **out);
 void wgi_segment_free(wgi_core *segment);
-/* From now on it records a segment of a loop on that tape, in slots [first, last], in its mode; or, where that
- * has failed, nothing. The tape is used by no other thread, and changed by none. */
+/* From now on it records a segment of a loop on that tape, in slots [first, last], in its mode;
+ * or, where that has failed, nothing. The tape is used by no other thread, and changed by
+ * none. */
 void wgi_segment_open(wgi_core *segment, wgi_core *outer, uint32_t first, uint32_t last);
 /* It records nothing any more. */
 void wgi_segment_close(wgi_core *segment);
 
 /* ---- threads.c --------------------------------------------------------------------------- */
 
-/* wg_threads_run, in another order: each thread begins with a share of the tasks that are side by side, the same
- * in every call of as many tasks, and helps others when it is done. */
+/* wg_threads_run, in another order: each thread begins with a share of the tasks that are side
+ * by side, the same in every call of as many tasks, and helps others when it is done. */
 wg_status wgi_threads_run_near(struct wg_threads *threads, size_t tasks,
                                wg_status (*f)(void *ctx, size_t k), void *ctx);
 
@@ -390,7 +399,8 @@ static inline uint64_t *wgi_code_words(const wgi_core *c) {
 static inline double *wgi_values(const wgi_core *c) {
     return (double *)((uintptr_t)c->values.base - c->origin * sizeof(double));
 }
-/* One more than the last slot for which the tape itself has a row of values, tangents and the like. */
+/* One more than the last slot for which the tape itself has a row of values, tangents and
+ * the like. */
 static inline size_t wgi_rows(const wgi_core *c) { return c->head.slots - c->origin; }
 static inline double *wgi_adjoints(const wgi_core *c) {
     return (double *)(void *)(c->adjoints.base + c->marks.room + WGI_ADJOINT_START);
@@ -413,8 +423,9 @@ void *wgi_buffer_take(wgi_core *c, int high, size_t least, size_t wanted, size_t
  * free. */
 size_t wgi_buffer_extend(wgi_core *c, const char *end, size_t least, size_t wanted);
 void wgi_buffer_give(wgi_core *c, void *p, size_t bytes);
-/* Is no hole as large as seven eighths of the buffer? Then what the next recording needs may not fit between
- * what the last one has left, and a reset takes all of it back. Not where there is no buffer. */
+/* Is no hole as large as seven eighths of the buffer? Then what the next recording needs may
+ * not fit between what the last one has left, and a reset takes all of it back. Not where
+ * there is no buffer. */
 int wgi_buffer_is_crowded(const wgi_core *c);
 
 /* ---- progress.c -------------------------------------------------------------------------- */
@@ -424,8 +435,8 @@ static inline wgi_progress *wgi_progress_of(wgi_core *c) {
     while (c->lender != NULL) c = c->lender;
     return &c->progress;
 }
-/* Has the callback for progress of a tape, or of the one that it is beside, the word? Then what the
- * call that tells has on it stays. */
+/* Has the callback for progress of a tape, or of the one that it is beside, the word? Then what
+ * the call that tells has on it stays. */
 static inline int wgi_is_telling(const wgi_core *c) {
     while (c->lender != NULL) c = c->lender;
     return c->telling;
@@ -446,7 +457,8 @@ static inline wgi_progress_part wgi_progress_points(wgi_progress *p, size_t firs
     const double each = 1 / (double)(points != 0 ? points : 1);
     return (wgi_progress_part){p, (double)first * each, each};
 }
-/* The same of work on the tape itself, of which it is not known how much is left: fails the tape. */
+/* The same of work on the tape itself, of which it is not known how much is left: fails the
+ * tape. */
 wg_status wgi_progress_go_on(wgi_core *c, const char *call);
 
 /* ---- status.c ---------------------------------------------------------------------------- */
@@ -540,7 +552,8 @@ const wgi_record *wgi_record_at(const wgi_core *c, uint64_t number);
 
 /* wg_let, in every mode. */
 wg_real wgi_let(wg_tape *t, const wgi_statement *s);
-/* Appends a statement whose operands are known to be alive, some of them variables (slot != 0). */
+/* Appends a statement whose operands are known to be alive, some of them variables (slot
+ * != 0). */
 wg_real wgi_let_append(wgi_core *c, const wgi_statement *s, const uint32_t *slot);
 /* The partials again, by the zero rule: those of the fast path are plain products. */
 void wgi_zero_rule(wgi_statement *s);
@@ -558,15 +571,16 @@ uint64_t wgi_rewrite(wgi_core *c, uint64_t at, const struct wgi_entry *e,
 
 /* A block as its operation sees it: without adjoints or tangents. */
 void wgi_block_call(wg_block *call, const wgi_block *b, wg_block_arg *arg, void *work);
-/* While a function of the user's works on derivatives of a tape, every call on that tape is refused,
- * as it would be after a failure. A reset or a rewind, which would end that, is noticed by the
- * stamps: then _open_again gives 0, and what was recorded is gone. */
+/* While a function of the user's works on derivatives of a tape, every call on that tape is
+ * refused, as it would be after a failure. A reset or a rewind, which would end that, is
+ * noticed by the stamps: then _open_again gives 0, and what was recorded is gone. */
 uint64_t wgi_tape_close(wgi_core *c);
 int wgi_tape_open_again(wgi_core *c, uint64_t stamps);
 /* Calls its vjp, as a sweep does: the tape is closed meanwhile; a failure is refused. */
 wg_status wgi_block_vjp(wgi_core *c, const wgi_block *b, wg_block *call);
-/* Calls its `adjoint` on a tape beside this one, which is closed meanwhile. Where it has reset or
- * rewound this one, which its stamps tell, that is refused, and nothing of the block is there. */
+/* Calls its `adjoint` on a tape beside this one, which is closed meanwhile. Where it has reset
+ * or rewound this one, which its stamps tell, that is refused, and nothing of the block is
+ * there. */
 wg_status wgi_block_adjoint(wgi_core *c, const wgi_block *b, wg_block *call, wg_tape *beside,
                             const wg_mat *in, const wg_mat *out, const wg_mat *bar,
                             wg_mat *back);
@@ -595,12 +609,13 @@ int wgi_mat_stale(const wgi_core *c, const wg_mat *a);
 /* The last slot that a sweep from a root needs: that of the last element of a block, if the
  * root is among its results. */
 uint64_t wgi_reach(const wgi_core *c, uint64_t root);
-/* Where a sweep from a root begins: at the end of a tape that reaches beyond itself, so that all who
- * are at the other ends do the same. Root 0 is none. */
+/* Where a sweep from a root begins: at the end of a tape that reaches beyond itself, so that
+ * all who are at the other ends do the same. Root 0 is none. */
 static inline uint32_t wgi_sweep_from(const wgi_core *c, uint32_t root) {
     return c->always != 0 ? c->head.slots - 1 : root;
 }
-/* Refuses a call that sees one tape only, where records from number `from` on reach beyond it. */
+/* Refuses a call that sees one tape only, where records from number `from` on reach beyond
+ * it. */
 wg_status wgi_refuse_always(wgi_core *c, const char *call, uint64_t from);
 /* Refuses the call of an operation whose `shape`, or the like, gave that status, with the
  * message of a call that fails. Gives the status. */
@@ -640,8 +655,8 @@ wg_status wgi_adjoints_need(wgi_core *c, uint64_t slots, size_t lanes);
  * traced, not even in a single lane: whether it is must not depend on how many outputs there
  * are. */
 wg_status wgi_adjoints_open(wgi_core *c, uint64_t slots, size_t lanes, int by_lanes);
-/* To be called before adjoints of slots [slot, slot + n) are set in any other way than by a sweep:
- * they may be something else than 0 from now on. */
+/* To be called before adjoints of slots [slot, slot + n) are set in any other way than by a
+ * sweep: they may be something else than 0 from now on. */
 void wgi_adjoints_mark(wgi_core *c, uint32_t slot, uint64_t n);
 /* The same of one slot, where marks are kept. */
 static inline void wgi_adjoints_mark_one(wgi_core *c, uint32_t slot) {
@@ -659,7 +674,8 @@ void wgi_adjoints_unmark(wgi_core *c, uint64_t last);
 static inline uint64_t wgi_adjoints_unmarked(const wgi_core *c) {
     return c->marks.dirty / (c->marks.lanes * sizeof(double));
 }
-/* Somebody who clears adjoints for himself works on them: nothing is known of them afterwards. */
+/* Somebody who clears adjoints for himself works on them: nothing is known of them
+ * afterwards. */
 void wgi_adjoints_forget(wgi_core *c);
 /* Are all of n adjoints 0? */
 int wgi_adjoints_zero(const double *x, size_t n);
@@ -668,14 +684,15 @@ int wgi_adjoints_zero(const double *x, size_t n);
 
 /* Sweeps a run of records of one chunk, none of them a block's. */
 wg_status wgi_sweep_run(wgi_core *c, const wgi_record *low, const wgi_record *high);
-/* Sweeps records [low, high), none of them a block's. *at: the last stretch that may begin below `high`,
- * and then `low`. */
+/* Sweeps records [low, high), none of them a block's. *at: the last stretch that may begin
+ * below `high`, and then `low`. */
 wg_status wgi_sweep_scalars(wgi_core *c, uint64_t high, uint64_t low, const wgi_stretch **at);
-/* Fails because a record was made with a variable that a rewind had forgotten, or one of a segment. */
+/* Fails because a record was made with a variable that a rewind had forgotten, or one of a
+ * segment. */
 wg_status wgi_fail_disordered(wgi_core *c, const wgi_record *r);
 /* Sweeps records from *high down to `low`, going only where there are marks, and sets marks on
- * its way. Where that takes longer than it is likely to save, it stops: *high is then how far it
- * has come, and `low` if it is done. */
+ * its way. Where that takes longer than it is likely to save, it stops: *high is then how far
+ * it has come, and `low` if it is done. */
 wg_status wgi_sweep_reached(wgi_core *c, uint64_t *high, uint64_t low);
 /* Sweeps records [low, high) backwards over adjoints of c->lanes lanes.
  * WG_ESTALE: a record was made with a variable that a rewind had forgotten. */

@@ -10,7 +10,8 @@ struct lane {
     size_t lanes;
 };
 
-/* In its bar an element stands elsewhere, if there are gaps between the columns of the operand. */
+/* In its bar an element stands elsewhere, if there are gaps between the columns of the
+ * operand. */
 static double *in_bar(const wg_block_arg *x, size_t element) {
     return x->bar + element / x->ld * x->bar_ld + element % x->ld;
 }

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* A function that branches on a value, or makes a constant of one, records something else at another
- * point, and what is made of the recording is wrong there. To find that, it is recorded at other
- * points, too.
+/* A function that branches on a value, or makes a constant of one, records something else at
+ * another point, and what is made of the recording is wrong there. To find that, it is recorded
+ * at other points, too.
  *
- * Two recordings are walked side by side: entries of code, blocks and inputs have to be the same, with
- * the same operands, numbers and constants, up to a comparison that came out differently, from which
- * on they may be different. What stands in the parameters of matrix operations is not known here:
- * the second recording is replayed at the first point, and has to give the first one's values. */
+ * Two recordings are walked side by side: entries of code, blocks and inputs have to be the
+ * same, with the same operands, numbers and constants, up to a comparison that came out
+ * differently, from which on they may be different. What stands in the parameters of matrix
+ * operations is not known here: the second recording is replayed at the first point, and has
+ * to give the first one's values. */
 #include "value_branches.h"
 
 #include "slot_walk.h"
@@ -82,8 +83,8 @@ static int same_comparison(const wgi_entry *a, const wgi_entry *b) {
     return 1;
 }
 
-/* A number that the same variable is compared with is another one, as where code goes on with the whole part
- * of a variable: would b have come out differently with that of a? */
+/* A number that the same variable is compared with is another one, as where code goes on with
+ * the whole part of a variable: would b have come out differently with that of a? */
 static int says_why(const wgi_core *c, const wgi_entry *a, const wgi_entry *b) {
     double side[2];
     if (a->op != b->op) return 0;
@@ -125,7 +126,8 @@ static int is_guard(const wgi_slot_walk *w) {
     return w->coded && w->entry.type == WGI_ENTRY_GUARD;
 }
 
-/* Is it the same that two walks have come to? Inputs beyond those of the function are constants. */
+/* Is it the same that two walks have come to? Inputs beyond those of the function are
+ * constants. */
 static int same_step(const wgi_slot_walk *a, const wgi_slot_walk *b, size_t n) {
     if ((a->block == NULL) != (b->block == NULL) || a->coded != b->coded ||
         is_guard(a) != is_guard(b))
@@ -136,8 +138,8 @@ static int same_step(const wgi_slot_walk *a, const wgi_slot_walk *b, size_t n) {
     return a->slot <= n || same_number(wgi_values(a->c)[a->slot], wgi_values(b->c)[b->slot]);
 }
 
-/* 1: they are the same to their ends; 0: they differ, or may from a comparison on. The second one may
- * have failed for lack of slots, and is then looked at as far as it goes. */
+/* 1: they are the same to their ends; 0: they differ, or may from a comparison on. The second
+ * one may have failed for lack of slots, and is then looked at as far as it goes. */
 static int same_recording(const wgi_core *a, const wgi_core *b, size_t n, difference *d) {
     wgi_slot_walk x = wgi_slot_walk_of(a), y = wgi_slot_walk_of(b);
     for (;;) {
@@ -179,7 +181,8 @@ static int same_outputs(const wgi_drive *a, const wgi_drive *b, difference *d) {
 /* Far more than what matrices that stand elsewhere in memory could make of the same numbers. */
 #define FAR 0x1p-30
 
-/* The second recording, replayed at the first point: the first operation whose values are others. */
+/* The second recording, replayed at the first point: the first operation whose values are
+ * others. */
 static void compare_values(const wgi_core *a, const wgi_core *b, difference *d) {
     const double *const x = wgi_values(a), *const y = wgi_values(b);
     for (wgi_slot_walk w = wgi_slot_walk_of(a); wgi_slot_step(&w);) {

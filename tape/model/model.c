@@ -388,8 +388,8 @@ static wg_status check_initial(wg_model *m, const char *call, const char *name,
     }
 }
 
-/* Asks for all memory of a variable before any of it is touched: what there is no room for is not
- * begun. The room on the tape comes last, which could be given up for another tape. */
+/* Asks for all memory of a variable before any of it is touched: what there is no room for is
+ * not begun. The room on the tape comes last, which could be given up for another tape. */
 static wg_status variable_room(wg_model *m, const char *call, wgi_node_of *n) {
     const size_t bytes = wgi_model_size(n) * sizeof(double);
     const wg_mark before = wg_tape_mark(m->store);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Steps of descent by six rules, their rates, and clipping; and the search made of such steps.
  *
- * Letters: g the gradient, r the rate; v, m, s what a rule remembers, as in wengert/optimise.h. */
+ * Letters: g the gradient, r the rate; v, m, s what a rule remembers, as in
+ * wengert/optimise.h. */
 #include "search.h"
 
 #include <math.h>
@@ -61,7 +62,8 @@ size_t wg_descent_numbers(const wg_descent *o, size_t n) {
 
 /* ---- a step ---- */
 
-/* A step under way: o has its defaults; shrink is what clipping by norm leaves of the gradient. */
+/* A step under way: o has its defaults; shrink is what clipping by norm leaves of the
+ * gradient. */
 typedef struct stride {
     const wg_descent *o;
     double rate, shrink, unbias1, unbias2;
@@ -116,8 +118,8 @@ static void move(const stride *s, size_t n, double *x, const double *gradient, d
     }
 }
 
-/* The norm of clipped entries, of lines that come one after the other: a sum of squares of entries
- * over the largest one so far. */
+/* The norm of clipped entries, of lines that come one after the other: a sum of squares of
+ * entries over the largest one so far. */
 typedef struct norm {
     double scale, sum;
 } norm;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* L-BFGS: Liu, Nocedal 1989; Nocedal, Wright 2006, algorithms 7.4 and 7.5. With bounds the two-metric
- * projection of Bertsekas 1982: variables that a bound holds stay there, the direction is that of
- * the others alone, and its end is moved into the bounds.
+/* L-BFGS: Liu, Nocedal 1989; Nocedal, Wright 2006, algorithms 7.4 and 7.5. With bounds the
+ * two-metric projection of Bertsekas 1982: variables that a bound holds stay there, the
+ * direction is that of the others alone, and its end is moved into the bounds.
  *
  * Letters: y[i], s[i] the differences of gradients and points of a pair; d the direction. */
 #include "line_search.h"
@@ -10,8 +10,8 @@
 #include <math.h>
 #include <string.h>
 
-/* After so many steps in a row that neither lower the value by more than rounding nor the gradient
- * below what it has been, the search is over. */
+/* After so many steps in a row that neither lower the value by more than rounding nor the
+ * gradient below what it has been, the search is over. */
 enum { IDLE = 8 };
 
 typedef struct lbfgs {
@@ -143,8 +143,8 @@ static wg_status take_step(lbfgs *l, wgi_line *line, double *step) {
     return wgi_line_projected(line, step);
 }
 
-/* From the direction of the pairs, or else that of the gradient, to the next point. *promised: how
- * much of the value the first one promised to gain. */
+/* From the direction of the pairs, or else that of the gradient, to the next point. *promised:
+ * how much of the value the first one promised to gain. */
 static wg_status advance(lbfgs *l, wgi_line *line, double *step, double *promised) {
     find_held(l);
     direction(l);

@@ -19,8 +19,8 @@
  * Parameters that a bound holds have no column in J; the step of the others is moved into the
  * bounds. Where there are fewer residuals than parameters, rows of 0 stand below J.
  *
- * Letters: m residuals (rows of J), n parameters, k of them free, r, J, Q, R, D, q, v the step, a
- * its bend, lambda. */
+ * Letters: m residuals (rows of J), n parameters, k of them free, r, J, Q, R, D, q, v the step,
+ * a its bend, lambda. */
 #include "ops/matrix/blas.h"
 #include "search.h"
 
@@ -117,8 +117,8 @@ static void rescale(const fit *f, int k, double *r, double *jac) {
         for (size_t i = 0; i < f->m; i++) jac[j * f->rows + i] = ldexp(jac[j * f->rows + i], k);
 }
 
-/* Where squares of residuals, or of what they are differences of, would vanish or overflow, all are
- * scaled from the start on. */
+/* Where squares of residuals, or of what they are differences of, would vanish or overflow, all
+ * are scaled from the start on. */
 static void choose_scale(fit *f) {
     double length = cblas_dnrm2(wgi_int(f->m), f->r, 1);
     for (size_t j = 0; j < f->n; j++)

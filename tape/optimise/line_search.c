@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* The line search: Nocedal, Wright 2006, algorithms 3.5 and 3.6 as one loop, cubic interpolation
- * (3.59). Where a value or gradient is NaN or infinite the step is too long. Where values differ by
- * their rounding only, slopes decide, as in Hager, Zhang 2005 ("approximate Wolfe").
+/* The line search: Nocedal, Wright 2006, algorithms 3.5 and 3.6 as one loop, cubic
+ * interpolation (3.59). Where a value or gradient is NaN or infinite the step is too long.
+ * Where values differ by their rounding only, slopes decide, as in Hager, Zhang 2005
+ * ("approximate Wolfe").
  *
- * Letters: a the length factor of a step, f and d value and slope there; lo the best point so far,
- * hi the other end of the interval that holds an acceptable one. */
+ * Letters: a the length factor of a step, f and d value and slope there; lo the best point so
+ * far, hi the other end of the interval that holds an acceptable one. */
 #include "line_search.h"
 
 #include <float.h>

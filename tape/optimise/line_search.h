@@ -13,9 +13,9 @@ typedef struct wgi_line {
     double *kept_x, *kept_g, kept_value; /* the best one that was not accepted at once */
 } wgi_line;
 
-/* A step to the strong Wolfe conditions, of at most `most`, beginning with `first`. 0: none that
- * lowers the value was found. Evaluates within the bounds, beyond which `most` does not lead but by
- * rounding. */
+/* A step to the strong Wolfe conditions, of at most `most`, beginning with `first`. 0: none
+ * that lowers the value was found. Evaluates within the bounds, beyond which `most` does not
+ * lead but by rounding. */
 wg_status wgi_line_wolfe(wgi_line *l, double first, double most, double *step);
 /* A step that lowers the value, its end moved into the bounds. */
 wg_status wgi_line_projected(wgi_line *l, double *step);

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* Newton-CG: steps of a trust region by truncated conjugate gradients (Steihaug 1983; Nocedal, Wright
- * 2006, algorithms 4.1 and 7.2). Variables that a bound holds stay there; the step of the others is
- * moved into the bounds, and judged by what the model promises of what is left of it.
+/* Newton-CG: steps of a trust region by truncated conjugate gradients (Steihaug 1983; Nocedal,
+ * Wright 2006, algorithms 4.1 and 7.2). Variables that a bound holds stay there; the step of
+ * the others is moved into the bounds, and judged by what the model promises of what is left of
+ * it.
  *
- * Letters: g the gradient of the free variables, H the Hessian of them, p the step, r = g + H p,
- * d the direction of conjugate gradients. */
+ * Letters: g the gradient of the free variables, H the Hessian of them, p the step, r = g + H
+ * p, d the direction of conjugate gradients. */
 #include "search.h"
 
 #include <float.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A search is begun, watched and ended: options, memory, bounds, what is written down of each step,
- * and the reasons to stop that all methods share. */
+/* A search is begun, watched and ended: options, memory, bounds, what is written down of each
+ * step, and the reasons to stop that all methods share. */
 #include "search.h"
 
 #include <float.h>
@@ -81,8 +81,8 @@ wg_status wgi_search_evaluate(wgi_search *s, const double *x, double *value, dou
     return r;
 }
 
-/* Gradients whose squares are in the range of numbers are left as they are; of descent all, as its steps
- * are in proportion to them. The value stays in that range, too. */
+/* Gradients whose squares are in the range of numbers are left as they are; of descent all, as
+ * its steps are in proportion to them. The value stays in that range, too. */
 static void choose_scale(wgi_search *s) {
     const double length = wgi_search_norm(s->n, s->g);
     if (s->o.method == WG_DESCENT || length == 0) return;

@@ -10,7 +10,8 @@
 
 #include <wengert/optimise.h>
 
-/* A reduction of this part of the value may be rounding: values are sums of terms that cancel. */
+/* A reduction of this part of the value may be rounding: values are sums of terms that
+ * cancel. */
 #define WGI_NOISE (512 * 0x1p-52)
 
 /* What is minimised; each kind of objective has this as its first member. */
@@ -21,7 +22,8 @@ struct wgi_objective {
     wg_status refused; /* WG_OK, or what is said before the search begins, with the reason */
     const char *why;
     wg_status (*gradient)(wgi_objective *o, const double *x, double *value, double *g);
-    /* Products with the Hessian at x, between `open` and `close`, which follows also a failure. */
+    /* Products with the Hessian at x, between `open` and `close`, which follows also a
+     * failure. */
     wg_status (*open)(wgi_objective *o, const double *x);
     wg_status (*product)(wgi_objective *o, const double *v, double *hv);
     wg_status (*close)(wgi_objective *o, wg_status s);
@@ -44,8 +46,9 @@ typedef struct wgi_search {
 
 /* ---- search.c ---- */
 
-/* Checks the options, obtains memory for x, g and `numbers` more (all 0), and runs the method from
- * `start`, which becomes the end. method: gives the status; the reason is in the result. */
+/* Checks the options, obtains memory for x, g and `numbers` more (all 0), and runs the method
+ * from `start`, which becomes the end. method: gives the status; the reason is in the
+ * result. */
 wg_status wgi_search_run(wgi_objective *of, size_t n, double *start,
                          const wg_minimise_options *o, int fit, size_t numbers,
                          wg_status (*method)(wgi_search *s), wg_minimise_result *result);
@@ -66,8 +69,8 @@ wg_status wgi_search_evaluate(wgi_search *s, const double *x, double *value, dou
                               int *finite);
 /* The same at s->x, at the start: must be finite. */
 wg_status wgi_search_begin(wgi_search *s);
-/* Step k is where s->x is now: history, progress, and whether the search is over by the gradient,
- * the callback or the limit. */
+/* Step k is where s->x is now: history, progress, and whether the search is over by the
+ * gradient, the callback or the limit. */
 int wgi_search_is_over(wgi_search *s, size_t k, double rate);
 /* Is it over by the step to s->x from `from`, which had this value? */
 int wgi_search_is_settled(wgi_search *s, const double *from, double value);
@@ -95,8 +98,8 @@ double wgi_search_dot(size_t n, const double *a, const double *b);
 
 /* ---- objective.c ---- */
 
-/* The same status; a failure that a driver has named after itself gets the name of the call before
- * that. */
+/* The same status; a failure that a driver has named after itself gets the name of the call
+ * before that. */
 wg_status wgi_objective_failed(const wgi_objective *o, const char *driver, wg_status s);
 
 /* ---- the methods ---- */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What is integrated: from functions of the user's to a flow with its adjoint, and the same with
- * tangents.
+/* What is integrated: from functions of the user's to a flow with its adjoint, and the same
+ * with tangents.
  *
  *     flow    (y, r)' = (f, g)(t, y, p)
  *     dual    the same, and (yt, rt)' = (f, g)_y yt + (f, g)_p pt */
@@ -12,7 +12,7 @@
 
 #include <string.h>
 
-/* ---- the user's functions -------------------------------------------------------------------- */
+/* ---- the user's functions ---------------------------------------------------------------- */
 
 static wg_status refuse_shape(wgi_core *c, const char *what, const wg_argument *a,
                               const char *wanted) {
@@ -92,7 +92,7 @@ static wg_status take(wg_tape *t, const wg_function *f, const char *result, wg_f
     return WG_OK;
 }
 
-/* ---- flows -------------------------------------------------------------------------------------- */
+/* ---- flows ------------------------------------------------------------------------------- */
 
 /* A dense Jacobian of more numbers than that is not worth its room. */
 enum { SMALL = 2048 };
@@ -202,7 +202,7 @@ static wg_status find_halves(wg_tape *t, wg_ode *k) {
     return WG_OK;
 }
 
-/* ---- life --------------------------------------------------------------------------------------- */
+/* ---- life -------------------------------------------------------------------------------- */
 
 static wg_status obtain(wgi_core *c, const char *call, wg_ode **out) {
     wgi_home home;
@@ -259,7 +259,7 @@ void wg_ode_free(wg_ode *k) {
     wgi_home_release(&k->home, k);
 }
 
-/* ---- compiled ----------------------------------------------------------------------------------- */
+/* ---- compiled ---------------------------------------------------------------------------- */
 
 static wg_status compile_one(wg_tape *t, const wg_function *f,
                              const wg_compile_options *options, wg_function **out,

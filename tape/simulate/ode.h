@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* ode.h - initial value problems: what is integrated, by which method, and a solution under way.
- * Internal.
+/* ode.h - initial value problems: what is integrated, by which method, and a solution under
+ * way. Internal.
  *
  * Letters: N states (y, and behind it the integrals), s stages; g_i the increments of a step,
  * h f(T_i, Y_i, p); theta the part of a step at which it is interpolated. A bar is an adjoint.
@@ -28,10 +28,10 @@ typedef struct wgi_ode_part {
     size_t at, size;
 } wgi_ode_part;
 
-/* A system of first order. `f` has the inputs and outputs listed; `vjp` those of f, then an adjoint
- * for each output; its outputs are adjoints of the inputs. `jacobian` has the inputs of f, and an
- * output for each pair of output and input. `hvp`, of stiff systems, has those of vjp, unless f gives
- * one number, and a direction for each input of f. */
+/* A system of first order. `f` has the inputs and outputs listed; `vjp` those of f, then an
+ * adjoint for each output; its outputs are adjoints of the inputs. `jacobian` has the inputs of
+ * f, and an output for each pair of output and input. `hvp`, of stiff systems, has those of
+ * vjp, unless f gives one number, and a direction for each input of f. */
 typedef struct wgi_ode_flow {
     wg_function *f, *vjp, *jacobian, *hvp;
     wg_function *event, *event_vjp, *jump,
@@ -55,12 +55,12 @@ struct wg_ode {
     wgi_ode_flow dual; /* the same with the tangents of everything behind it */
 };
 
-/* ---- methods: ode_methods.c --------------------------------------------------------------- */
+/* ---- methods: ode_methods.c -------------------------------------------------------------- */
 
 enum { WGI_ODE_STAGES = 7 };
 
-/* An explicit method or, with a gamma, one of Rosenbrock's (ode_rosenbrock.c). Where the states are halves (q, v), `a` and `b` are those of q, `a2` and `b2`
- * those of v. */
+/* An explicit method or, with a gamma, one of Rosenbrock's (ode_rosenbrock.c). Where the states
+ * are halves (q, v), `a` and `b` are those of q, `a2` and `b2` those of v. */
 typedef struct wgi_ode_method {
     const char *name;
     size_t stages;
@@ -79,7 +79,7 @@ typedef struct wgi_ode_method {
 /* NULL: there is no such method. */
 const wgi_ode_method *wgi_ode_method_of(wg_ode_method m);
 
-/* ---- a solution under way: ode_step.c ------------------------------------------------------ */
+/* ---- a solution under way: ode_step.c ---------------------------------------------------- */
 
 /* What is recorded of a call; it stands in the arena of its tape. */
 typedef struct wgi_ode_call {
@@ -97,7 +97,8 @@ typedef struct wgi_ode_call {
     uint64_t key; /* of the file that it has opened; 0: of none */
 } wgi_ode_call;
 
-/* Where a solution stands between two steps: with the states, all that the next steps depend on. */
+/* Where a solution stands between two steps: with the states, all that the next steps depend
+ * on. */
 typedef struct wgi_ode_position {
     double t, h, error; /* the step to be tried, and the error of the last one */
     size_t steps;       /* done so far */
@@ -108,8 +109,9 @@ typedef struct wgi_ode_position {
     double from;        /* of fixed size: where the steps began that lead to the next time */
 } wgi_ode_position;
 
-/* A step of size h from t to t1, as its adjoint needs it: stage i has the time T[i], the states are
- * those at Y[i N], the increments those at G[i N]. Times from `first` on were reached, `count` of them. */
+/* A step of size h from t to t1, as its adjoint needs it: stage i has the time T[i], the states
+ * are those at Y[i N], the increments those at G[i N]. Times from `first` on were reached,
+ * `count` of them. */
 typedef struct wgi_ode_record {
     double t, h, t1;
     double until,
@@ -172,7 +174,8 @@ void wgi_ode_run_cut(wgi_ode_run *r, wgi_pieces *p);
 void wgi_ode_evaluation_cut(wgi_ode_evaluation *e, const wg_function *f, wgi_pieces *p);
 void wgi_ode_evaluation_open(wgi_ode_evaluation *e);
 
-/* How many states belong together: of methods for halves those of q, then those of v, and so on. */
+/* How many states belong together: of methods for halves those of q, then those of v, and so
+ * on. */
 static inline size_t wgi_ode_stretch(const wgi_ode_run *r) {
     return r->call->method->halves ? r->call->k->n / 2 : r->flow->states;
 }
@@ -191,26 +194,26 @@ wg_status wgi_ode_jacobians(const wgi_ode_run *r, wgi_ode_evaluation *e, size_t 
                             const double *T, const double *Y, const double *p, double *to);
 void wgi_ode_matrix_cut(wgi_ode_matrix *m, const wgi_ode_flow *f, wgi_pieces *p);
 
-/* The first position, with r->y the states there; or any position and its states, from which it is
- * to go on. */
+/* The first position, with r->y the states there; or any position and its states, from which it
+ * is to go on. */
 wg_status wgi_ode_begin(wgi_ode_run *r, wgi_ode_position *at);
 void wgi_ode_resume(wgi_ode_run *r, const double *state);
 /* Is there a step left? */
 static inline int wgi_ode_more(const wgi_ode_run *r, const wgi_ode_position *at) {
     return at->next < r->call->times;
 }
-/* From a position, r->y, over one step to the next. Tells r->reached, if it is not NULL, the states
- * at the times that were reached. */
+/* From a position, r->y, over one step to the next. Tells r->reached, if it is not NULL, the
+ * states at the times that were reached. */
 wg_status wgi_ode_step(wgi_ode_run *r, wgi_ode_position *at, wgi_ode_record *record);
 /* How many steps of fixed size there are between two times. */
 double wgi_ode_steps_between(const wgi_ode_call *call, double from, double to);
 /* Explains a failure at that time. */
 wg_status wgi_ode_failed(const wgi_ode_run *r, double t, wg_status s, const char *why);
 
-/* ---- checkpoints: ode_checkpoints.c --------------------------------------------------------- */
+/* ---- checkpoints: ode_checkpoints.c ------------------------------------------------------ */
 
-/* Positions with their states, `stored` of them at most: every `stride` blocks of steps, where stride
- * doubles each time that they are full. */
+/* Positions with their states, `stored` of them at most: every `stride` blocks of steps, where
+ * stride doubles each time that they are full. */
 typedef struct wgi_ode_checkpoints {
     size_t stored, states, block;
     size_t *used, *stride, *steps; /* kept from sweep to sweep, as are the following */
@@ -233,7 +236,8 @@ typedef struct wgi_ode_back {
                          int keep);
     /* the adjoints of the steps that were kept, so many */
     wg_status (*adjoint)(void *context, size_t steps);
-    /* that was a block; so many steps are left, and the last checkpoint is `top`. NULL: nobody is told */
+    /* that was a block; so many steps are left, and the last checkpoint is `top`. NULL:
+     * nobody is told */
     wg_status (*passed)(void *context, size_t left, size_t top);
     double *state; /* workspace for one state */
 } wgi_ode_back;
@@ -243,7 +247,7 @@ void wgi_ode_checkpoints_turn(wgi_ode_checkpoints *c, size_t *left, size_t *top)
 wg_status wgi_ode_checkpoints_reverse(wgi_ode_checkpoints *c, const wgi_ode_back *back,
                                       size_t left, size_t top);
 
-/* ---- adjoints of steps: ode_adjoint.c -------------------------------------------------------- */
+/* ---- adjoints of steps: ode_adjoint.c ---------------------------------------------------- */
 
 /* Products with second derivatives, of all stages of a step of a Rosenbrock method. */
 typedef struct wgi_ode_second {
@@ -285,7 +289,8 @@ void wgi_ode_event_adjoint_open(wgi_ode_event_adjoint *e);
 size_t wgi_ode_block(const wgi_ode_flow *f, const wgi_ode_method *m);
 void wgi_ode_second_cut(wgi_ode_second *s, const wgi_ode_run *r, wgi_pieces *p);
 void wgi_ode_adjoint_cut(wgi_ode_adjoint *a, wgi_pieces *p);
-/* a->bar becomes the adjoint of the first states, but for what is given them at the first time. */
+/* a->bar becomes the adjoint of the first states, but for what is given them at the first
+ * time. */
 wg_status wgi_ode_adjoint_sweep(wgi_ode_adjoint *a, wgi_ode_checkpoints *c);
 
 #endif

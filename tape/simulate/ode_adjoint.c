@@ -4,8 +4,8 @@
  *     increments   g_i_ = b_i y_ + sum w_i(theta) out_      before that y_ += out_ at the end of the step
  *     stages       v = J_i' (h g_i_);  y_ += v;  p_ += its part of p;  g_j_ += a_ij v for j < i
  *
- * Where the Jacobian is small it is evaluated at all stages of a block of steps at once, in SIMD lanes:
- * what is left for each step is products with it. Otherwise each stage takes a vjp.
+ * Where the Jacobian is small it is evaluated at all stages of a block of steps at once, in
+ * SIMD lanes: what is left for each step is products with it. Otherwise each stage takes a vjp.
  *
  * Source: Hager 2000, Numer. Math. 87; Sanz-Serna 2016, SIAM Review 58(1). */
 #include "ode_event.h"
@@ -110,7 +110,7 @@ static void by_jacobian(const wgi_ode_adjoint *a, const wgi_ode_record *record,
         }
 }
 
-/* ---- stages ---------------------------------------------------------------------------------- */
+/* ---- stages ------------------------------------------------------------------------------ */
 
 static wg_status by_vjp(wgi_ode_adjoint *a, const wgi_ode_record *record, size_t stage) {
     const wgi_ode_run *const r = a->r;
@@ -179,7 +179,7 @@ static wg_status stage(wgi_ode_adjoint *a, size_t number, size_t i) {
     return WG_OK;
 }
 
-/* ---- steps --------------------------------------------------------------------------------------- */
+/* ---- steps ------------------------------------------------------------------------------- */
 
 /* The adjoint of states at a part of the step. */
 static void within(wgi_ode_adjoint *a, double theta, const double *bar) {
@@ -190,7 +190,8 @@ static void within(wgi_ode_adjoint *a, double theta, const double *bar) {
     add(r->flow->states, bar, a->ybar);
 }
 
-/* The same at one of the times, which is another part of the step where its beginning varies. */
+/* The same at one of the times, which is another part of the step where its beginning
+ * varies. */
 static void interpolated(wgi_ode_adjoint *a, const wgi_ode_record *record, size_t k) {
     const wgi_ode_run *const r = a->r;
     const double theta = (r->call->time[k] - record->t) / record->h;
@@ -219,8 +220,8 @@ static wg_status matrix(wgi_ode_adjoint *a, size_t number) {
     return s == WG_OK ? wgi_ode_matrix_factor(&r->matrix, r, record->h) : s;
 }
 
-/* The adjoint of where the step ends becomes that of its increments, and, in a->bar, that of the states
- * before it. */
+/* The adjoint of where the step ends becomes that of its increments, and, in a->bar, that of
+ * the states before it. */
 static wg_status end(wgi_ode_adjoint *a, const wgi_ode_record *record) {
     const wgi_ode_run *const r = a->r;
     const wgi_ode_method *const m = r->call->method;
@@ -255,7 +256,7 @@ static wg_status step(wgi_ode_adjoint *a, size_t number) {
     return s;
 }
 
-/* ---- all steps -------------------------------------------------------------------------------------- */
+/* ---- all steps --------------------------------------------------------------------------- */
 
 static wg_status advance(void *context, wgi_ode_position *at, double *state, size_t steps,
                          int keep) {

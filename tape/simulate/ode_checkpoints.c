@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* Checkpoints of a solution whose number of steps is not known beforehand.
  *
- * A block is so many steps, whose adjoints are done together. On the way forward every block is a
- * checkpoint, until there is no room; then every second one is given up, and from there on only every
- * second block becomes one, and so on. On the way back half of the room is made free first, if blocks were
- * left out; between two checkpoints it is filled as the binomial scheme says, and given up behind the last
- * block done.
+ * A block is so many steps, whose adjoints are done together. On the way forward every block is
+ * a checkpoint, until there is no room; then every second one is given up, and from there on
+ * only every second block becomes one, and so on. On the way back half of the room is made free
+ * first, if blocks were left out; between two checkpoints it is filled as the binomial scheme
+ * says, and given up behind the last block done.
  *
- * Source: the doubled distances as in Stumm and Walther 2010, SIAM J. Sci. Comput. 32(2); between
- * checkpoints Griewank and Walther 2000. */
+ * Source: the doubled distances as in Stumm and Walther 2010, SIAM J. Sci. Comput. 32(2);
+ * between checkpoints Griewank and Walther 2000. */
 #include "ode.h"
 
 #include "tape/function/loops/checkpoints.h"
@@ -66,8 +66,8 @@ static size_t blocks(const wgi_ode_checkpoints *c, size_t from, size_t end) {
     return (end - from + c->block - 1) / c->block;
 }
 
-/* From checkpoint *top to the beginning of the last block before step `end`, storing states on the way
- * where there is room; keeps that block. */
+/* From checkpoint *top to the beginning of the last block before step `end`, storing states on
+ * the way where there is room; keeps that block. */
 static wg_status to_last_block(wgi_ode_checkpoints *c, const wgi_ode_back *back, size_t *top,
                                size_t end) {
     wgi_ode_position at = c->position[*top];

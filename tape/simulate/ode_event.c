@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* Events: where a function e(t, y, p) falls through 0 the states are set anew, y+ = j(t, y-, p).
+/* Events: where a function e(t, y, p) falls through 0 the states are set anew, y+ = j(t, y-,
+ * p).
  *
- * An event is looked for on the interpolated states u(theta) of a step that was accepted, and ends it: at
- * t* = t + theta h the next step begins, which ends at a time of its own. So t* varies with everything
- * before it, and the ends of all steps stay. With E(theta) = e(t + theta h, u(theta), p) = 0,
+ * An event is looked for on the interpolated states u(theta) of a step that was accepted, and
+ * ends it: at t* = t + theta h the next step begins, which ends at a time of its own. So t*
+ * varies with everything before it, and the ends of all steps stay. With E(theta) = e(t + theta
+ * h, u(theta), p) = 0,
  *
  *     E' = e_t h + e_y u'(theta)
  *     theta_ = u' y-_ + h t*_;   mu = -theta_ / E';   u_ = y-_ + mu e_y;   p_ += mu e_p
@@ -19,7 +21,7 @@
 #include <math.h>
 #include <string.h>
 
-/* ---- two functions of t, y, p ------------------------------------------------------------------ */
+/* ---- two functions of t, y, p ------------------------------------------------------------ */
 
 void wgi_ode_event_cut(wgi_ode_event *e, const wgi_ode_run *r, wgi_pieces *p) {
     const wgi_ode_flow *const f = r->flow;
@@ -57,7 +59,7 @@ static wg_status level(wgi_ode_run *r, const double *T, const double *y, size_t 
     return wgi_ode_failed(r, *T, WG_ENONFINITE, "the event is a NaN or an infinity");
 }
 
-/* ---- forward ------------------------------------------------------------------------------------- */
+/* ---- forward ----------------------------------------------------------------------------- */
 
 void wgi_ode_interpolate(const wgi_ode_run *r, const wgi_ode_record *record, double theta,
                          const double *y, double *u) {
@@ -102,10 +104,11 @@ static wg_status slope_after(wgi_ode_run *r, const wgi_ode_record *record, doubl
     return s;
 }
 
-/* The event lies between two parts of the step, `low`, where e is positive, and `high`, where it is not;
- * they are next to each other. It is put to `high`, so that e which goes on falling is no event again. Where
- * e rises after the jump, as of a ball that bounces, it is to be positive there, so that its next fall is
- * found however soon that is: then it is put to `low`. */
+/* The event lies between two parts of the step, `low`, where e is positive, and `high`, where
+ * it is not; they are next to each other. It is put to `high`, so that e which goes on falling
+ * is no event again. Where e rises after the jump, as of a ball that bounces, it is to be
+ * positive there, so that its next fall is found however soon that is: then it is put to
+ * `low`. */
 static wg_status settle(wgi_ode_run *r, wgi_ode_record *record, double low, double high) {
     double e, slope;
     wg_status s = jump(r, record, high, &e);
@@ -154,7 +157,7 @@ wg_status wgi_ode_event_find(wgi_ode_run *r, wgi_ode_record *record) {
     return s;
 }
 
-/* ---- backward -------------------------------------------------------------------------------------- */
+/* ---- backward ---------------------------------------------------------------------------- */
 
 void wgi_ode_event_adjoint_cut(wgi_ode_event_adjoint *e, const wgi_ode_run *r, wgi_pieces *p) {
     const wgi_ode_flow *const f = r->flow;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Files of wg_ode_solve. One function goes through all that there is, and reads or writes it. */
+/* Files of wg_ode_solve. One function goes through all that there is, and reads or writes
+ * it. */
 #define _POSIX_C_SOURCE 200809L
 #include "ode_file.h"
 
@@ -174,8 +175,8 @@ static wg_status look_at_both(wgi_ode_file *f, uint64_t word[WORDS]) {
     return WG_OK;
 }
 
-/* Do the checkpoints follow each other from the start, and is all of it within the times? What was
- * written is; who writes such a file by hand may get anything in it past the check. */
+/* Do the checkpoints follow each other from the start, and is all of it within the times? What
+ * was written is; who writes such a file by hand may get anything in it past the check. */
 static int is_sound(const wgi_ode_file *f, const uint64_t *word, const wgi_ode_position *at) {
     const wgi_ode_position *const p = f->c->position;
     int sound = at->next == word[COLUMNS] && p[0].steps == 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* A solution as a part of a function: explicit steps of fixed size are written out, operation by operation in
- * the order of ode_step.c, so that the bits are the same. All others choose their steps, or solve systems, at
- * every point, and are refused by name. */
+/* A solution as a part of a function: explicit steps of fixed size are written out, operation
+ * by operation in the order of ode_step.c, so that the bits are the same. All others choose
+ * their steps, or solve systems, at every point, and are refused by name. */
 #include "ode_solve.h"
 
 #include "tape/engine/tape.h"

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* The coefficients of the methods.
  *
- * Source: Hairer, Norsett and Wanner 1993, II.1 table 1.2, II.5 table 5.2, II.6 (6.12) for the interpolation
- * of Dormand and Prince's method as their program DOPRI5 has it; Hairer, Lubich and Wanner 2006, I.1 (1.17);
- * Hairer and Wanner 1996, IV.7, the coefficients of their program RODAS (method 1). */
+ * Source: Hairer, Norsett and Wanner 1993, II.1 table 1.2, II.5 table 5.2, II.6 (6.12) for the
+ * interpolation of Dormand and Prince's method as their program DOPRI5 has it; Hairer, Lubich
+ * and Wanner 2006, I.1 (1.17); Hairer and Wanner 1996, IV.7, the coefficients of their
+ * program RODAS (method 1). */
 #include "ode.h"
 
-/* y + theta (dy + (1 - theta) (r3 + theta (r4 + (1 - theta) r5))), with dy = sum b_i g_i, r3 = g_1 - dy,
- * r4 = dy - g_7 - r3, r5 = sum d_i g_i, ordered by increments. */
+/* y + theta (dy + (1 - theta) (r3 + theta (r4 + (1 - theta) r5))), with dy = sum b_i g_i,
+ * r3 = g_1 - dy, r4 = dy - g_7 - r3, r5 = sum d_i g_i, ordered by increments. */
 static const double dopri5_b[] = {35.0 / 384, 0, 500.0 / 1113, 125.0 / 192, -2187.0 / 6784,
                                   11.0 / 84,  0};
 static void dopri5_weights(double theta, double *w, double *slope) {
@@ -51,8 +52,8 @@ static const wgi_ode_method rk4 = {.name = "WG_RK4",
                                    .a = {{0}, {0.5}, {0, 0.5}, {0, 0, 1}},
                                    .b = {1.0 / 6, 1.0 / 3, 1.0 / 3, 1.0 / 6}};
 
-/* Half a kick by v' at the old q, a drift by q' at that v, half a kick at the new q: which is also the
- * first kick of the next step. */
+/* Half a kick by v' at the old q, a drift by q' at that v, half a kick at the new q: which is
+ * also the first kick of the next step. */
 static const wgi_ode_method leapfrog = {.name = "WG_LEAPFROG",
                                         .stages = 3,
                                         .halves = 1,
@@ -63,7 +64,8 @@ static const wgi_ode_method leapfrog = {.name = "WG_LEAPFROG",
                                         .a2 = {{0}, {0.5}, {0.5}},
                                         .b2 = {0.5, 0, 0.5}};
 
-/* y + theta (dy + (1 - theta) (r3 + theta r4)), with dy = sum b_i g_i and r3, r4 of such sums. */
+/* y + theta (dy + (1 - theta) (r3 + theta r4)), with dy = sum b_i g_i and r3, r4 of such
+ * sums. */
 static void rodas4_weights(double theta, double *w, double *slope) {
     static const double b[] = {0.1221224509226641e+01,
                                0.6019134481288629e+01,

@@ -7,10 +7,12 @@
  *     w_i = M^-T g_i_;   v = J_i' w_i as of an explicit stage;   g_j_ += c_ij/h w_i for j < i
  *     (y, p)_ += (w_i' (f_y g_i + d_i h f_t))_(y, p)
  *
- * The last line is a product with second derivatives of f; those of all stages are at one place, and are
- * evaluated together. No iteration is part of a step, so that its adjoint is exact to rounding.
+ * The last line is a product with second derivatives of f; those of all stages are at one
+ * place, and are evaluated together. No iteration is part of a step, so that its adjoint is
+ * exact to rounding.
  *
- * Source: Hairer and Wanner 1996, IV.7; adjoint: Sandu, Daescu and Carmichael 2003, Atmos. Environ. 37. */
+ * Source: Hairer and Wanner 1996, IV.7; adjoint: Sandu, Daescu and Carmichael 2003, Atmos.
+ * Environ. 37. */
 #include "ode_rosenbrock.h"
 
 #include "ops/matrix/implicit_system.h"
@@ -67,7 +69,7 @@ void wgi_ode_rosenbrock_stage(wgi_ode_run *r, size_t i, double h, const double *
     wgi_implicit_solve(&s, 0, to);
 }
 
-/* ---- adjoint ----------------------------------------------------------------------------------- */
+/* ---- adjoint ----------------------------------------------------------------------------- */
 
 void wgi_ode_second_cut(wgi_ode_second *s, const wgi_ode_run *r, wgi_pieces *p) {
     const wgi_ode_flow *const f = r->flow;
@@ -80,7 +82,8 @@ void wgi_ode_second_cut(wgi_ode_second *s, const wgi_ode_run *r, wgi_pieces *p) 
     s->pbar = wgi_pieces_doubles(p, stages * f->params);
 }
 
-/* w_i times what stage i has of the size of the step: (g_i/gamma - sum c_ij g_j)/h^2 + d_i f_t. */
+/* w_i times what stage i has of the size of the step: (g_i/gamma - sum c_ij g_j)/h^2 + d_i
+ * f_t. */
 static double by_size(const wgi_ode_adjoint *a, const wgi_ode_record *record, size_t i) {
     const wgi_ode_run *const r = a->r;
     const wgi_ode_method *const m = r->call->method;
@@ -111,8 +114,8 @@ void wgi_ode_rosenbrock_adjoint_stage(wgi_ode_adjoint *a, const wgi_ode_record *
     if (record->varies) a->begin -= by_size(a, record, i);
 }
 
-/* Adds what the stages have for a part of the states or parameters; where f gives one number, and hvp
- * has no weights, times those. */
+/* Adds what the stages have for a part of the states or parameters; where f gives one number,
+ * and hvp has no weights, times those. */
 static void add_stages(const wgi_ode_adjoint *a, size_t size, size_t apart, const double *from,
                        double *to) {
     const wgi_ode_flow *const f = a->r->flow;

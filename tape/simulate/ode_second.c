@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* The adjoint of a solution as an operation of its own, that knows its tangent: for second derivatives.
+/* The adjoint of a solution as an operation of its own, that knows its tangent: for second
+ * derivatives.
  *
  *     (y0_, p_) = J' (y_, r_)      of the flow
- *     its tangent is the adjoint of the dual flow, (y0, p) alone, with y_ given to the tangents of y,
- *     and the tangents of y_ to y
+ *     its tangent is the adjoint of the dual flow, (y0, p) alone, with y_ given to the tangents
+ *     of y, and the tangents of y_ to y
  *
- * since the sum of y_ yt and y_t y is the tangent of the sum of y_ y. Operands: y0, p, y_, r_. */
+ * since the sum of y_ yt and y_t y is the tangent of the sum of y_ y. Operands: y0, p, y_,
+ * r_. */
 #include "ode_solve.h"
 
 #include "tape/engine/tape.h"

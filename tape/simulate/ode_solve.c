@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* wg_ode_solve: a solution as one record. Operands are y0 and, if there are parameters, p; results y and,
- * if there are integrals, r. */
+/* wg_ode_solve: a solution as one record. Operands are y0 and, if there are parameters, p;
+ * results y and, if there are integrals, r. */
 #include "ode_solve.h"
 
 #include "ops/matrix/traits.h"
@@ -11,13 +11,14 @@
 #include <math.h>
 #include <string.h>
 
-/* ---- operands ------------------------------------------------------------------------------- */
+/* ---- operands ---------------------------------------------------------------------------- */
 
 static void clear(double *x, size_t n) {
     if (n != 0) memset(x, 0, n * sizeof *x);
 }
 
-/* The elements of an operand in columns of `each` numbers, `apart` from each other; from NULL: 0. */
+/* The elements of an operand in columns of `each` numbers, `apart` from each other; from
+ * NULL: 0. */
 static void load(const wg_block_arg *a, const double *from, size_t ld, size_t each, double *to,
                  size_t apart) {
     size_t e = 0;
@@ -42,7 +43,7 @@ void wgi_ode_load_operands(wgi_ode_run *r) {
         load(&b->in[1], b->in[1].bar, b->in[1].bar_ld, k->params, r->param + k->params, apart);
 }
 
-/* ---- forward ---------------------------------------------------------------------------------- */
+/* ---- forward ----------------------------------------------------------------------------- */
 
 static void store(double *to, size_t ld, size_t k, const double *from, size_t n) {
     if (n != 0) memcpy(to + k * ld, from, n * sizeof *to);
@@ -180,7 +181,7 @@ static wg_status jvp(wg_block *b) {
     return wgi_ode_forward(&r, &record, NULL, NULL);
 }
 
-/* ---- backward ----------------------------------------------------------------------------------- */
+/* ---- backward ---------------------------------------------------------------------------- */
 
 static void add(size_t n, const double *x, double *to) {
     for (size_t i = 0; i < n; i++) to[i] += x[i];
@@ -254,7 +255,7 @@ static wg_status vjp(wg_block *b) {
     return WG_OK;
 }
 
-/* ---- the operation ----------------------------------------------------------------------------- */
+/* ---- the operation ----------------------------------------------------------------------- */
 
 static wg_status shape(wg_block *b) {
     const wgi_ode_call *const call = wgi_ode_call_of(b);
@@ -300,7 +301,7 @@ static const wg_block_op fixed_op = {.name = "wg_ode_solve",
 static const wg_block_op event_op = {
     .name = "wg_ode_solve", .flags = WG_OP_TRANS, .shape = shape, .value = value, .vjp = vjp};
 
-/* ---- the call ------------------------------------------------------------------------------------ */
+/* ---- the call ---------------------------------------------------------------------------- */
 
 static const char name[] = "wg_ode_solve";
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* ode_solve.h - what the operation wg_ode_solve and its adjoint, as an operation, share. Their first operands
- * are y0 and, if there are parameters, p; their params are a pointer to the call. Internal. */
+/* ode_solve.h - what the operation wg_ode_solve and its adjoint, as an operation, share. Their
+ * first operands are y0 and, if there are parameters, p; their params are a pointer to the
+ * call. Internal. */
 #ifndef WGI_TAPE_SIMULATE_ODE_SOLVE_H
 #define WGI_TAPE_SIMULATE_ODE_SOLVE_H
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* A solution, step by step: stages, the size of steps, interpolation.
  *
- * From a position and its states everything that follows is the same to the last bit, whether they were
- * just reached or come from a checkpoint.
+ * From a position and its states everything that follows is the same to the last bit, whether
+ * they were just reached or come from a checkpoint.
  *
- * Source: Hairer, Norsett and Wanner 1993, II.4: starting step (4.14), error, PI controller (IV.2 of the
- * second volume, with the constants of DOPRI5). */
+ * Source: Hairer, Norsett and Wanner 1993, II.4: starting step (4.14), error, PI controller
+ * (IV.2 of the second volume, with the constants of DOPRI5). */
 #include "ode_event.h"
 #include "ode_rosenbrock.h"
 
@@ -16,7 +16,7 @@
 #include <math.h>
 #include <string.h>
 
-/* ---- the right-hand side ------------------------------------------------------------------ */
+/* ---- the right-hand side ----------------------------------------------------------------- */
 
 void wgi_ode_evaluation_cut(wgi_ode_evaluation *e, const wg_function *f, wgi_pieces *p) {
     e->f = f;
@@ -74,7 +74,7 @@ wg_status wgi_ode_jacobians(const wgi_ode_run *r, wgi_ode_evaluation *e, size_t 
     return wgi_fn_steady_run(e->open, points, NULL);
 }
 
-/* ---- workspace ------------------------------------------------------------------------------ */
+/* ---- workspace --------------------------------------------------------------------------- */
 
 void wgi_ode_run_cut(wgi_ode_run *r, wgi_pieces *p) {
     const size_t n = r->flow->states;
@@ -90,7 +90,7 @@ void wgi_ode_run_cut(wgi_ode_run *r, wgi_pieces *p) {
     if (r->flow->event != NULL) wgi_ode_event_cut(&r->event, r, p);
 }
 
-/* ---- increments ------------------------------------------------------------------------------ */
+/* ---- increments -------------------------------------------------------------------------- */
 
 static void add(size_t n, double c, const double *x, double *to) {
     for (size_t i = 0; i < n; i++) to[i] += c * x[i];
@@ -167,7 +167,7 @@ static wg_status stages(wgi_ode_run *r, double t, double h, double t1, wgi_ode_r
     return WG_OK;
 }
 
-/* ---- the end of a step ------------------------------------------------------------------------ */
+/* ---- the end of a step ------------------------------------------------------------------- */
 
 /* The time number k lies in the step. */
 static wg_status between(wgi_ode_run *r, const wgi_ode_record *record, size_t k) {
@@ -210,7 +210,7 @@ static wg_status accept(wgi_ode_run *r, wgi_ode_position *at, wgi_ode_record *re
     return s;
 }
 
-/* ---- steps of fixed size ------------------------------------------------------------------------ */
+/* ---- steps of fixed size ----------------------------------------------------------------- */
 
 /* What rounding has added to a whole number is no step more. */
 double wgi_ode_steps_between(const wgi_ode_call *call, double from, double to) {
@@ -232,9 +232,10 @@ static wg_status fixed_step(wgi_ode_run *r, wgi_ode_position *at, wgi_ode_record
     return accept(r, at, record);
 }
 
-/* ---- steps by their error ----------------------------------------------------------------------- */
+/* ---- steps by their error ---------------------------------------------------------------- */
 
-/* The root of the mean square of x / (atol + rtol max(|y|, |z|)); NaN if one of them is none. */
+/* The root of the mean square of x / (atol + rtol max(|y|, |z|)); NaN if one of them is
+ * none. */
 static double norm(const wgi_ode_run *r, const double *x, const double *y, const double *z) {
     const wgi_ode_call *const call = r->call;
     const size_t n = r->flow->tested;
@@ -276,7 +277,8 @@ static int length(const wgi_ode_run *r, const wgi_ode_position *at, double *h, d
     return 0;
 }
 
-/* The size of the next step, after one of size h with such an error, which was accepted or not. */
+/* The size of the next step, after one of size h with such an error, which was accepted or
+ * not. */
 static double next_size(const wgi_ode_run *r, const wgi_ode_position *at, double h,
                         double error, int accepted) {
     const double order = r->call->method->order, beta = 0.2 / order;
@@ -325,7 +327,8 @@ static double longest(const wgi_ode_call *call, double span) {
     return call->o.max_step > 0 ? least(fabs(span), call->o.max_step) : fabs(span);
 }
 
-/* The first step: h^order times the larger of f and its slope, measured as errors are, is to be 0.01. */
+/* The first step: h^order times the larger of f and its slope, measured as errors are, is to
+ * be 0.01. */
 static wg_status first_size(wgi_ode_run *r, wgi_ode_position *at, double span) {
     const wgi_ode_call *const call = r->call;
     const size_t n = r->flow->states;
@@ -351,7 +354,7 @@ static wg_status first_size(wgi_ode_run *r, wgi_ode_position *at, double span) {
     return WG_OK;
 }
 
-/* ---- both ------------------------------------------------------------------------------------------- */
+/* ---- both -------------------------------------------------------------------------------- */
 
 void wgi_ode_resume(wgi_ode_run *r, const double *state) {
     if (state != r->y) memcpy(r->y, state, r->flow->states * sizeof *r->y);

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* Acyclic colourings of a symmetric pattern: no two neighbours have one colour, and no cycle has two
- * colours. What two colours have in common is then a forest, whose entries are found from its leaves
- * on: a leaf has one neighbour of the other colour, so the product with that colour is their entry;
- * that is taken off the product of the neighbour, and the leaf is gone. Fewer colours do than where
- * each entry is read alone, but an entry has the rounding of all that were taken off before it.
+/* Acyclic colourings of a symmetric pattern: no two neighbours have one colour, and no cycle
+ * has two colours. What two colours have in common is then a forest, whose entries are found
+ * from its leaves on: a leaf has one neighbour of the other colour, so the product with that
+ * colour is their entry; that is taken off the product of the neighbour, and the leaf is gone.
+ * Fewer colours do than where each entry is read alone, but an entry has the rounding of all
+ * that were taken off before it.
  *
- * Trees are sets of edges, merged where a colour joins them. Source: Gebremedhin, Tarafdar, Manne,
- * Pothen 2007, SIAM J. Sci. Comput. 29(3); Coleman, Cai 1986. */
+ * Trees are sets of edges, merged where a colour joins them. Source: Gebremedhin, Tarafdar,
+ * Manne, Pothen 2007, SIAM J. Sci. Comput. 29(3); Coleman, Cai 1986. */
 #include "sparsity.h"
 
 #include <string.h>
@@ -31,8 +32,8 @@ static void *keep(wgi_core *c, size_t count, size_t size) {
     return p;
 }
 
-/* Numbers the edges: an entry below the diagonal, and the one that mirrors it, which is the next one
- * of its row, as rows are in order. */
+/* Numbers the edges: an entry below the diagonal, and the one that mirrors it, which is the
+ * next one of its row, as rows are in order. */
 static void number_edges(forest *f, size_t *next) {
     const wgi_lines *const a = f->a;
     for (size_t i = 0; i < a->lines; i++) {
@@ -58,9 +59,9 @@ static void merge(forest *f, uint32_t d, uint32_t e) {
     else f->above[d] = e;
 }
 
-/* The smallest colour that makes no cycle: not that of a neighbour w, nor of a neighbour of w whose tree
- * is met from two neighbours, which then have the same colour. A variable with many neighbours is looked
- * around only for those that have another neighbour of its colour. */
+/* The smallest colour that makes no cycle: not that of a neighbour w, nor of a neighbour of w
+ * whose tree is met from two neighbours, which then have the same colour. A variable with many
+ * neighbours is looked around only for those that have another neighbour of its colour. */
 static uint32_t free_colour(forest *f, uint32_t v) {
     const wgi_lines *const a = f->a;
     for (size_t e = a->start[v]; e < a->start[v + 1]; e++) {
@@ -105,8 +106,8 @@ static void give_colour(forest *f, uint32_t v, uint32_t c) {
     }
 }
 
-/* Lists the edges of all trees from their leaves on. ends: both variables of each edge, as their sum;
- * edges of a tree come one after the other in `order`. */
+/* Lists the edges of all trees from their leaves on. ends: both variables of each edge, as
+ * their sum; edges of a tree come one after the other in `order`. */
 static void peel(const forest *f, const uint32_t *order, const uint32_t *low,
                  const uint32_t *high, uint32_t *degree, uint32_t *met, wgi_substitution *to) {
     size_t done = 0;

@@ -2,12 +2,13 @@
 /* Bidirectional colourings: some entries of a Jacobian are read along their columns, in forward
  * sweeps, the others along their rows, in backward ones.
  *
- * Lines of one kind that have most entries, a few dense rows or a few dense columns, are read along
- * themselves, and all else along lines of the other kind; both are coloured as by colour.c, where
- * entries that are read in the other direction do not stand in the way. How many lines to split off
- * is told by a bound: colours are at least the longest line that is left across, and the most of the
- * split-off ones that meet anywhere. Source: Coleman, Verma 1998, SIAM J. Sci. Comput. 19(4);
- * Gebremedhin, Manne, Pothen 2005, 6 (a star bicolouring with such a division). */
+ * Lines of one kind that have most entries, a few dense rows or a few dense columns, are read
+ * along themselves, and all else along lines of the other kind; both are coloured as by
+ * colour.c, where entries that are read in the other direction do not stand in the way. How
+ * many lines to split off is told by a bound: colours are at least the longest line that is
+ * left across, and the most of the split-off ones that meet anywhere. Source: Coleman, Verma
+ * 1998, SIAM J. Sci. Comput.
+ * 19(4); Gebremedhin, Manne, Pothen 2005, 6 (a star bicolouring with such a division). */
 #include "sparsity.h"
 
 #include <string.h>
@@ -43,8 +44,8 @@ static wg_status longest_first(wgi_core *c, const wgi_lines *a, uint32_t *order)
     return WG_OK;
 }
 
-/* How many lines of a to split off by the bounds: those that are left are as long as the next one
- * in order, and meet the others of their kind there. */
+/* How many lines of a to split off by the bounds: those that are left are as long as the next
+ * one in order, and meet the others of their kind there. */
 static wg_status divide(wgi_core *c, const wgi_lines *a, division *d) {
     uint32_t *const met = keep(c, a->across, sizeof *met);
     d->order = keep(c, a->lines, sizeof *d->order);
@@ -67,8 +68,8 @@ static wg_status divide(wgi_core *c, const wgi_lines *a, division *d) {
     return WG_OK;
 }
 
-/* Copies lines, wanting only what the division reads along them. split: of each line of the kind
- * that was divided; own: a is of that kind. */
+/* Copies lines, wanting only what the division reads along them. split: of each line of the
+ * kind that was divided; own: a is of that kind. */
 static wgi_lines part_of(const wgi_lines *a, const unsigned char *split, int own,
                          unsigned char *wanted) {
     wgi_lines part = *a;
@@ -79,8 +80,8 @@ static wgi_lines part_of(const wgi_lines *a, const unsigned char *split, int own
     return part;
 }
 
-/* Colours by a division of a, whose transposed lines are b: those of a that are split off, and those
- * of b for what is left. */
+/* Colours by a division of a, whose transposed lines are b: those of a that are split off, and
+ * those of b for what is left. */
 static wg_status colour_division(wgi_core *c, const wgi_lines *a, const wgi_lines *b,
                                  const division *d, wg_order wish, unsigned char *split,
                                  uint32_t *a_colour, uint32_t *b_colour, size_t colours[2]) {

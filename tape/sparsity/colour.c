@@ -4,9 +4,10 @@
  * Greedy: each line gets the smallest colour that is free. For each line across, the colours
  * among its entries are kept as bits, 64 colours to a word: to find all conflicts of a line it
  * is enough to look at its own entries, however many neighbours it has. Lines are taken in
- * their order; if that may have taken more sweeps than necessary, also in the other orders of colour_order.c,
- * as far as they cost no more than the colouring. Source: Gebremedhin, Manne, Pothen 2005, SIAM
- * Review 47(4) (partial distance-2 and star colouring, and what a colouring has to fulfil). */
+ * their order; if that may have taken more sweeps than necessary, also in the other orders of
+ * colour_order.c, as far as they cost no more than the colouring. Source: Gebremedhin, Manne,
+ * Pothen 2005, SIAM Review 47(4) (partial distance-2 and star colouring, and what a
+ * colouring has to fulfil). */
 #include "sparsity.h"
 
 #include <string.h>

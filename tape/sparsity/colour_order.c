@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* Orders in which lines are coloured. Letters: a the lines; neighbours of a line are those that it
- * may not share a colour with.
+/* Orders in which lines are coloured. Letters: a the lines; neighbours of a line are those that
+ * it may not share a colour with.
  *
  *   natural               as they stand
  *   largest first         by how many neighbours they have, which is only estimated
  *   smallest last         the line with fewest neighbours among those that are left goes to the end
  *   incidence degree      the one with most neighbours among those in order comes next
  *   dynamic largest first the one with most neighbours among those that are left comes next
- * The last three keep lines in a list for each key. Source: Gebremedhin, Manne, Pothen 2005, 7.1. */
+ * The last three keep lines in a list for each key. Source: Gebremedhin, Manne, Pothen 2005,
+ * 7.1. */
 #include "sparsity.h"
 
 #include <string.h>
@@ -31,7 +32,8 @@ static size_t line_length(const wgi_lines *a, size_t i) {
 
 /* ---- without lists ---- */
 
-/* Orders lines by how many others they may conflict with, most first; equals keep their order. */
+/* Orders lines by how many others they may conflict with, most first; equals keep their
+ * order. */
 static wg_status largest_first(wgi_core *c, const wgi_lines *a, const wgi_lines *b,
                                uint32_t *order) {
     enum { KEYS = 4096 };
@@ -67,7 +69,8 @@ static void put_in(queue *q, uint32_t i, uint32_t key) {
     q->first[key] = i + 1;
 }
 
-/* Adds `by` to the keys of all neighbours of a line that are in a list, or, for 0, counts them. */
+/* Adds `by` to the keys of all neighbours of a line that are in a list, or, for 0, counts
+ * them. */
 static uint32_t visit(queue *q, uint32_t i, int by) {
     const wgi_lines *const a = q->a;
     uint32_t met = 0;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Which colouring a pattern gets: columns, rows or both of a Jacobian, variables of a Hessian. */
+/* Which colouring a pattern gets: columns, rows or both of a Jacobian, variables of a
+ * Hessian. */
 #include "pattern_plan.h"
 
 #include <string.h>
@@ -9,8 +10,8 @@ static void *keep(wgi_core *c, size_t count, size_t size) {
 }
 
 /* Columns or rows, whichever takes fewer sweeps: forward and backward sweeps over the same
- * records take about as long, except for operations without tangents. Both, where these are fewer
- * still. */
+ * records take about as long, except for operations without tangents. Both, where these are
+ * fewer still. */
 wg_status wgi_plan_jacobian(wgi_plan *p) {
     wgi_core *const c = p->c;
     size_t by_cols = 0, by_rows = 0;

@@ -38,9 +38,9 @@ typedef struct wgi_side {
         *colour; /* of each column, variable or row; NULL: there are no such sweeps */
 } wgi_side;
 
-/* How entries of a Hessian come from products with its colours, B[i, k] of variable i and colour k:
- * step s gives the entry of child and parent as B[child, colour of parent], and takes it off B[parent,
- * colour of child]. */
+/* How entries of a Hessian come from products with its colours, B[i, k] of variable i and
+ * colour k: step s gives the entry of child and parent as B[child, colour of parent], and takes
+ * it off B[parent, colour of child]. */
 typedef struct wgi_substitution {
     size_t steps;
     uint32_t *child, *parent;
@@ -61,16 +61,16 @@ struct wg_sparsity {
     uint64_t identity;
     const size_t *whole_start; /* the whole pattern by rows; of a Hessian both triangles */
     const uint32_t *whole_col;
-    /* columns of a Jacobian, swept forward, or variables of a Hessian; rows, swept backward, after
-     * those */
+    /* columns of a Jacobian, swept forward, or variables of a Hessian; rows, swept backward,
+     * after those */
     wgi_side side[2];
     /* the entries that each sweep gives; NULL: there is a single sweep */
     const size_t *sweep_start;
     const uint32_t *sweep_entry;
     /* of a Hessian: the entry is read as (col, row); of a Jacobian: in a backward sweep */
     const unsigned char *swapped;
-    /* of a Hessian that is found by substitution: the steps, and of each entry its step; NULL: it is
-     * not. Entries of the diagonal have none */
+    /* of a Hessian that is found by substitution: the steps, and of each entry its step; NULL:
+     * it is not. Entries of the diagonal have none */
     size_t steps;
     const uint32_t *child, *parent, *step;
 };
@@ -147,10 +147,10 @@ wg_status wgi_colour_star(wgi_core *c, const wgi_lines *a, wg_order wish, uint32
 wg_status wgi_colour_acyclic(wgi_core *c, const wgi_lines *a, wg_order wish, uint32_t *colour,
                              size_t *colours, wgi_substitution *to);
 
-/* ---- colour_order.c ----------------------------------------------------------------------------- */
+/* ---- colour_order.c ---------------------------------------------------------------------- */
 
-/* Lines in the order in which they are coloured; b is a transposed, or a itself where its indices
- * are the neighbours. */
+/* Lines in the order in which they are coloured; b is a transposed, or a itself where its
+ * indices are the neighbours. */
 wg_status wgi_order(wgi_core *c, const wgi_lines *a, const wgi_lines *b, wg_order kind,
                     uint32_t *order);
 /* Does that cost no more than some colourings? */
@@ -158,9 +158,10 @@ int wgi_order_is_cheap(const wgi_lines *a, const wgi_lines *b, wg_order kind);
 
 /* ---- bicolour.c -------------------------------------------------------------------------- */
 
-/* Colours columns and rows of a pattern so that each wanted entry is read along its column or along
- * its row, where that takes fewer than so many sweeps; otherwise *fewer is 0. cols is rows
- * transposed; by_row has room for the entries of rows: is that entry read along its row? */
+/* Colours columns and rows of a pattern so that each wanted entry is read along its column or
+ * along its row, where that takes fewer than so many sweeps; otherwise *fewer is 0. cols is
+ * rows transposed; by_row has room for the entries of rows: is that entry read along its
+ * row? */
 wg_status wgi_colour_both(wgi_core *c, const wgi_lines *rows, const wgi_lines *cols,
                           wg_order wish, size_t sweeps, uint32_t *col_colour,
                           uint32_t *row_colour, unsigned char *by_row, size_t colours[2],

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* calls.c - a generator: random sequences of public calls, of every function of every header, with
- * honest and hostile arguments in random order (calls.h).
+/* calls.c - a generator: random sequences of public calls, of every function of every header,
+ * with honest and hostile arguments in random order (calls.h).
  *
- * No sequence may crash, hang, return what is no status, leak, or leave a tape that a reset does
- * not cure: then a reference program gives its reference bits on it. Sequences run in children of
- * this process, many in one, so that this one can tell of their end. What is found is made smaller
- * by leaving out calls while it goes wrong in the same way, printed, and written to a file:
+ * No sequence may crash, hang, return what is no status, leak, or leave a tape that a reset
+ * does not cure: then a reference program gives its reference bits on it. Sequences run in
+ * children of this process, many in one, so that this one can tell of their end. What is found
+ * is made smaller by leaving out calls while it goes wrong in the same way, printed, and
+ * written to a file:
  *
  *     world 0x1234
  *     wg_mat_input 0x77        name of a row, where its numbers start
@@ -163,8 +164,8 @@ static void generate(struct sequence *s, uint64_t seed, size_t first) {
     }
 }
 
-/* A sequence hangs when it takes so many seconds of the processor's, or ten times as many by the clock, as
- * one that waits for ever; 0: it is over. */
+/* A sequence hangs when it takes so many seconds of the processor's, or ten times as many by
+ * the clock, as one that waits for ever; 0: it is over. */
 static void watch(unsigned limit) {
     const struct itimerval used = {{0, 0}, {(time_t)limit, 0}};
     (void)setitimer(ITIMER_PROF, &used, NULL);
@@ -276,8 +277,8 @@ static void report(struct sequence *s, int end) {
     printf("written to %s\n", path);
 }
 
-/* Sequences from..to in one child; what goes wrong alone is reported. Gives the first one that was
- * not run. */
+/* Sequences from..to in one child; what goes wrong alone is reported. Gives the first one that
+ * was not run. */
 static uint64_t batch(uint64_t seed, uint64_t from, uint64_t to, int fixed) {
     struct sequence s;
     (void)fflush(stdout);

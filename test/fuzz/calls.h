@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* calls.h - random sequences of public calls: the world they act on, and the words in which a row
- * says how the arguments of a function are drawn.
+/* calls.h - random sequences of public calls: the world they act on, and the words in which a
+ * row says how the arguments of a function are drawn.
  *
  * A row is a function of one call:
  *
@@ -10,10 +10,11 @@
  *         GIVES_MAT(wg_gemv(t, trans, alpha, a, x, beta, y));
  *     }
  *
- * Each word draws one argument under the name given, mostly an honest one, sometimes one that the
- * headers define another answer for: stale, of another tape, NULL, NaN, huge, of another shape. A
- * call draws from numbers of its own, so that it means nearly the same when the calls before it
- * are left out. What C leaves undefined is not drawn: freed objects, arrays shorter than said. */
+ * Each word draws one argument under the name given, mostly an honest one, sometimes one that
+ * the headers define another answer for: stale, of another tape, NULL, NaN, huge, of another
+ * shape. A call draws from numbers of its own, so that it means nearly the same when the calls
+ * before it are left out. What C leaves undefined is not drawn: freed objects, arrays
+ * shorter than said. */
 #ifndef WENGERT_TEST_FUZZ_CALLS_H
 #define WENGERT_TEST_FUZZ_CALLS_H
 
@@ -148,7 +149,8 @@ void named(const char *name, const char *format, ...) __attribute__((format(prin
 /* A line before that of the call. */
 void aside(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/* Somebody to be told of progress: who lets it go on, stops it sooner or later, or uses the tape. */
+/* Somebody to be told of progress: who lets it go on, stops it sooner or later, or uses the
+ * tape. */
 const wg_progress *draw_progress(wg_tape *t);
 wg_tape *draw_tape(const char *name);
 wg_tape *draw_code_tape(const char *name);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* calls_callback.c - functions of a user's that drivers call: honest ones, and ones that do what
- * a callback should not. */
+/* calls_callback.c - functions of a user's that drivers call: honest ones, and ones that do
+ * what a callback should not. */
 #include "calls.h"
 
 #define CALL_OF(name)                                                                          \

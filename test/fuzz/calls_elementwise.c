@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* calls_elementwise.c - rows: elementwise operations, one for each of the table, and reductions. */
+/* calls_elementwise.c - rows: elementwise operations, one for each of the table, and
+ * reductions. */
 #include "calls.h"
 
 /* A shape that goes with rows-by-cols: stretched along a dimension, now and then. */

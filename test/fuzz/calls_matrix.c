@@ -4,7 +4,8 @@
 
 /* ---- making ---- */
 
-/* Numbers that stay as they are, for what is borrowed; strides run both ways from its middle. */
+/* Numbers that stay as they are, for what is borrowed; strides run both ways from its
+ * middle. */
 static const double *steady(const char *name) {
     static double a[400];
     if (a[0] == 0)

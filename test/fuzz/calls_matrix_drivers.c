@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* calls_matrix_drivers.c - rows: drivers for functions of matrices, with functions that they call:
- * honest ones, and ones that do what they should not. */
+/* calls_matrix_drivers.c - rows: drivers for functions of matrices, with functions that they
+ * call: honest ones, and ones that do what they should not. */
 #include "calls.h"
 
 /* ---- functions ---- */
@@ -39,7 +39,8 @@ CALL_OF(constants) {
     for (size_t j = 0; j < m; j++) y[j] = wg_mat_fill(t, 1 + j, 1, j % 2 ? NAN : 3);
     return WG_OK;
 }
-/* Linear in the first input, a multiple of it: positive, or, of a parameter below 0, not always. */
+/* Linear in the first input, a multiple of it: positive, or, of a parameter below 0, not
+ * always. */
 CALL_OF(linear) {
     UNUSED;
     for (size_t j = 0; j < m; j++) {

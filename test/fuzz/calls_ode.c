@@ -2,8 +2,8 @@
 /* calls_ode.c - rows: solutions in time. */
 #include "calls.h"
 
-/* Systems that are there from the beginning to the end: a pendulum with friction, and its energy; the same
- * where something is in its way. */
+/* Systems that are there from the beginning to the end: a pendulum with friction, and its
+ * energy; the same where something is in its way. */
 static wg_ode *house, *house_of_events;
 
 static wg_status swing(wg_tape *t, size_t n, const wg_real *x, size_t m, wg_real *y,

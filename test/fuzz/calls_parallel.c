@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* calls_parallel.c - rows: parallel loops. A loop may stay open from one call to the next: its tape is closed
- * then, and is reset or freed as others are, while segments go on recording. */
+/* calls_parallel.c - rows: parallel loops. A loop may stay open from one call to the next: its
+ * tape is closed then, and is reset or freed as others are, while segments go on recording. */
 #include "calls.h"
 #include <wengert/openmp.h>
 
@@ -11,7 +11,8 @@ enum { MOST_SEGMENTS = 64, MOST_PARTS = 3 };
 
 static const struct parallel nobody = {NULL, TAPES, POOLS, 0};
 
-/* Made of the tape of the call, with whose threads; not before the loop on the old ones is over. */
+/* Made of the tape of the call, with whose threads; not before the loop on the old ones is
+ * over. */
 static wg_status segments_open(size_t k, wg_tape *t, size_t segments, wg_parallel **out) {
     const size_t pool = below(POOLS);
     wg_threads *const threads = one_in(2) ? NULL : world.pool[pool];

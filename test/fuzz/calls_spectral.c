@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* calls_spectral.c - rows: eigenvalues, singular values, functions of matrices, matrix equations;
- * Gaussian densities. */
+/* calls_spectral.c - rows: eigenvalues, singular values, functions of matrices, matrix
+ * equations; Gaussian densities. */
 #include "calls.h"
 
 #define OF_SQUARE(name)                                                                        \

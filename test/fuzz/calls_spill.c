@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* calls_spill.c - rows: memory that goes on in a file. Each has one of its own, of a few pages, which is gone when
- * the row is over; no other tape is in it, for a sequence is not to be one of how full a disk is. */
+/* calls_spill.c - rows: memory that goes on in a file. Each has one of its own, of a few pages,
+ * which is gone when the row is over; no other tape is in it, for a sequence is not to be
+ * one of how full a disk is. */
 #define _DEFAULT_SOURCE /* P_tmpdir */
 #include "calls.h"
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* calls_statement.h - rows: statements of 0 to 8 variables, and a longer one, for the ways of compiling them. */
+/* calls_statement.h - rows: statements of 0 to 8 variables, and a longer one, for the ways
+ * of compiling them. */
 #include "calls.h"
 
 #define STATEMENT(n, expression)                                                               \

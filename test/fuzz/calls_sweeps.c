@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* calls_sweeps.c - rows: sweeps, adjoints, tangents, second order and replays of a tape; dumps. */
+/* calls_sweeps.c - rows: sweeps, adjoints, tangents, second order and replays of a tape;
+ * dumps. */
 #include "calls.h"
 
 ROW(wg_reverse) {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* calls_turns.c - rows: loops that are recorded by their first two turns. Each row runs one in which its
- * function is called, among others; sometimes without a loop, out of order, or with turns that differ. */
+/* calls_turns.c - rows: loops that are recorded by their first two turns. Each row runs one in
+ * which its function is called, among others; sometimes without a loop, out of order, or
+ * with turns that differ. */
 #include "calls.h"
 
 enum { CELLS = 24 };

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* calls_world.c - the world that sequences of calls act on: its memory, which is counted and may be
- * refused at random; tapes of all kinds; and what has to hold when a sequence is over. */
+/* calls_world.c - the world that sequences of calls act on: its memory, which is counted and
+ * may be refused at random; tapes of all kinds; and what has to hold when a sequence is
+ * over. */
 #define _GNU_SOURCE /* MAP_ANONYMOUS, MAP_NORESERVE */
 #include <pthread.h>
 #include <sys/mman.h>
@@ -152,8 +153,8 @@ static int memory_open(void) {
     return 0;
 }
 
-/* Every sequence begins with all of it, whatever sizes those before it have cut; what they wrote is
- * still there. */
+/* Every sequence begins with all of it, whatever sizes those before it have cut; what they
+ * wrote is still there. */
 static void memory_renew(void) {
     if (memory.live != 0) return;
     memory.used = 0;
@@ -484,9 +485,10 @@ static void objects_close(void) {
     }
 }
 
-/* What is made on a tape is of its budget: where one has a budget it is freed before that tape is
- * looked at, otherwise in one half of the sequences, and in the other half after the tapes, unless it
- * holds most of the memory that there is here: no reset of a tape gives back what others hold. */
+/* What is made on a tape is of its budget: where one has a budget it is freed before that tape
+ * is looked at, otherwise in one half of the sequences, and in the other half after the tapes,
+ * unless it holds most of the memory that there is here: no reset of a tape gives back what
+ * others hold. */
 static int objects_go_first(void) {
     int first = world.seed % 2 == 0 || memory.held > ROOM / 2;
     for (size_t k = 0; k < TAPES; k++) first |= configs[world.room[k].config].budget != 0;

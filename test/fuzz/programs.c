@@ -6,10 +6,12 @@
  *     programs FILE...                       replays cases (programs.h has their text), then draws
  *                                            some from a fixed seed
  *     programs -max_total_time=60 -seed=N -artifact_prefix=P FOLDER...
- *                                            replays those of the folders, then draws for so long
+ *                                            replays those of the folders, then draws for so
+ *                                            long
  *
  * What is found is made smaller, printed, and written to P and a number. -keep_going=1 goes on
- * after a finding, printing each kind once; -without='NAME NAME' draws none of these operations. */
+ * after a finding, printing each kind once; -without='NAME NAME' draws none of these
+ * operations. */
 #define _DEFAULT_SOURCE
 #include <dirent.h>
 #include <stdlib.h>
@@ -25,8 +27,8 @@ enum { CASES = 100 };
 enum { CASES = 150 };
 #endif
 
-/* A compiler takes as long for a case as the rest of the checker for two hundred: one of so many is
- * compiled, beginning with one that `make test` draws. */
+/* A compiler takes as long for a case as the rest of the checker for two hundred: one of so
+ * many is compiled, beginning with one that `make test` draws. */
 enum { COMPILE_EVERY = 500, COMPILE_FIRST = 99, TEXT = 1 << 16, KINDS = 64 };
 
 struct options {
@@ -105,8 +107,8 @@ static int is_new(char (*met)[96], size_t *count) {
     return 1;
 }
 
-/* One case at its points: 0, or 1: there is a finding, in `drawn`, made smaller, and first what it
- * was before. */
+/* One case at its points: 0, or 1: there is a finding, in `drawn`, made smaller, and first what
+ * it was before. */
 static int one(struct program_random *r, size_t number, char *first, size_t size) {
     double far[PROGRAM_FAR][PROGRAM_NUMBERS];
     size_t wrong;

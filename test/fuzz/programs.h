@@ -3,10 +3,11 @@
  *
  * A program is a list of nodes, each a matrix: its inputs, then the result of each step. Its
  * outputs are the elements of the last node, up to PROGRAM_OUTPUTS of them. A step may repeat
- * an earlier program, its body: as a call, mapped over columns, in a scan or a checkpointed loop.
+ * an earlier program, its body: as a call, mapped over columns, in a scan or a checkpointed
+ * loop.
  *
- * A case is programs, the last of which is checked, the point it is recorded at, and the point it
- * is evaluated at. As text:
+ * A case is programs, the last of which is checked, the point it is recorded at, and the point
+ * it is evaluated at. As text:
  *
  *     program
  *     input 2x2
@@ -15,8 +16,8 @@
  *     at 1 .2 .1 1
  *     far 0 1 -2 0
  *
- * n1' is a transposed view; `whole A B` and `number C D` are parameters of the operation. A body
- * stands before what repeats it, has an `at`, and no `far`. */
+ * n1' is a transposed view; `whole A B` and `number C D` are parameters of the operation. A
+ * body stands before what repeats it, has an `at`, and no `far`. */
 #ifndef WENGERT_TEST_FUZZ_PROGRAMS_H
 #define WENGERT_TEST_FUZZ_PROGRAMS_H
 

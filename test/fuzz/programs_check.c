@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* programs_check.c - the truth at a point, and numbers judged by it.
  *
- * The truth is the toy's, which see; how far a computation in double may be from it is measured by
- * runs of the toy with noise. A number is wrong where it is finite or not and the truth is
+ * The truth is the toy's, which see; how far a computation in double may be from it is measured
+ * by runs of the toy with noise. A number is wrong where it is finite or not and the truth is
  * known, farther from it than that. Where the noise leaves no three digits a number is not
- * judged, nor is NaN where it leaves none; where numbers leave the range in which double and long double go
- * alike, one is wrong only where a plain tape is right. */
+ * judged, nor is NaN where it leaves none; where numbers leave the range in which double and
+ * long double go alike, one is wrong only where a plain tape is right. */
 #define _DEFAULT_SOURCE
 #include "programs_check.h"
 #include "programs_toys.h"
@@ -19,8 +19,8 @@
 /* What the noise of a few runs may have missed; the noise itself is some units in the last
  * place of each operation. */
 #define TOL_SPREAD 64.0L
-/* Adjoints of BLAS and LAPACK one after the other: each is rounded beside its largest entry, which
- * the forward runs of the toy do not do in their order. */
+/* Adjoints of BLAS and LAPACK one after the other: each is rounded beside its largest entry,
+ * which the forward runs of the toy do not do in their order. */
 #define TOL_SPREAD_BLAS 2048.0L
 /* Of every number, for operations that the noise does not reach. */
 #define TOL_RELATIVE 1e-11L
@@ -153,15 +153,16 @@ static int near(const struct truth *at, size_t d, size_t j, int order, long doub
     return fabsl(got - ref) <= allowed;
 }
 
-/* Does the noise leave three digits of the largest number, along any direction? Beside larger ones a number
- * may have no digit of its own: then it may be NaN. */
+/* Does the noise leave three digits of the largest number, along any direction? Beside larger
+ * ones a number may have no digit of its own: then it may be NaN. */
 static int has_digits(const struct truth *at, size_t d, size_t j, int order, double got) {
     const long double spread = spread_of(at, d, j, order);
     return spread <= TOL_DIGITS * largest(at, j, order) &&
            (got == got || spread <= fabsl(at->ref[d][j][order]));
 }
 
-/* Have the values at least ten digits? Where they have not, second derivatives may have none. */
+/* Have the values at least ten digits? Where they have not, second derivatives may have
+ * none. */
 static int steady(const struct truth *at, size_t d, size_t m) {
     long double most = 0, spread = 0;
     for (size_t j = 0; j < m; j++) {
@@ -183,8 +184,8 @@ void check_number(struct check *r, const char *mode, size_t d, size_t j, int ord
         r->k->count.unjudged++;
         return;
     }
-    /* infinite adjoints that cancel, where tangents along this direction were 0 before: tangents,
-     * statement by statement, are those of the series */
+    /* infinite adjoints that cancel, where tangents along this direction were 0 before:
+     * tangents, statement by statement, are those of the series */
     const int tangents = strcmp(mode, "duals") == 0 || strcmp(mode, "forward") == 0;
     if (order > 0 && at->infinite && got != got && !(tangents && r->scalar)) {
         r->k->count.unjudged++;
@@ -246,7 +247,8 @@ void check_hessian(struct check *r, const char *mode, const double *h) {
 
 /* ---- a case ---- */
 
-/* Statement by statement, or, as an operation on matrices, of one operand, element by element. */
+/* Statement by statement, or, as an operation on matrices, of one operand, element by
+ * element. */
 static int adds_once(const struct program_step *s) {
     if (s->op->rule != R_EACH) return 0;
     return s->op->operands == 1 || s->op->wholes == 0 || s->whole[0] == 1;

@@ -8,8 +8,9 @@
 
 enum { CHECK_DIRECTIONS = 33 }; /* along each input, and one across */
 
-/* What is known at a point: along each direction coefficients of the outputs and, last, of their
- * sum weighted by program_weights, and how far a computation in double may be from them. */
+/* What is known at a point: along each direction coefficients of the outputs and, last, of
+ * their sum weighted by program_weights, and how far a computation in double may be from
+ * them. */
 struct truth {
     double x[PROGRAM_NUMBERS], across[PROGRAM_NUMBERS];
     int known, terms, extreme, infinite, exact;
@@ -44,7 +45,8 @@ void check_finding(struct check *r, const char *mode, const char *what, const ch
  * `order`. */
 void check_number(struct check *r, const char *mode, size_t direction, size_t j, int order,
                   double got);
-/* A value and a row-major Jacobian against the truth, and a symmetric Hessian of the weighted sum. */
+/* A value and a row-major Jacobian against the truth, and a symmetric Hessian of the
+ * weighted sum. */
 void check_values(struct check *r, const char *mode, const double *value);
 void check_jacobian(struct check *r, const char *mode, const double *jacobian);
 void check_hessian(struct check *r, const char *mode, const double *hessian);

@@ -128,8 +128,8 @@ static void tangents(struct check *r, const wg_function *f, struct work *w) {
     for (size_t k = 0; k < 3; k++) wg_function_free(made[k]);
 }
 
-/* <v, H v>, and of its tangent along v the third derivative. Where digits are lost in the sum it
- * is not looked at. */
+/* <v, H v>, and of its tangent along v the third derivative. Where digits are lost in the sum
+ * it is not looked at. */
 static void along(struct check *r, const char *mode, int order, const wg_function *f,
                   struct work *w) {
     const size_t n = r->p->n, m = r->p->m;

@@ -301,9 +301,9 @@ struct toy_matrix toy_exponential(const struct toy_matrix *a) {
     return y;
 }
 
-/* Denman and Beavers 1976: Y <- (Y + Z^-1)/2, Z <- (Z + Y^-1)/2, of A divided by its size. Of an
- * eigenvalue that is negative or 0 there is no limit: then no element is a number, although those
- * of other eigenvalues may have come to rest. */
+/* Denman and Beavers 1976: Y <- (Y + Z^-1)/2, Z <- (Z + Y^-1)/2, of A divided by its size. Of
+ * an eigenvalue that is negative or 0 there is no limit: then no element is a number, although
+ * those of other eigenvalues may have come to rest. */
 struct toy_matrix toy_root(const struct toy_matrix *a) {
     enum { STEPS = 90, MORE = 5 };
     const struct toy_matrix one = toy_identity(a->rows);

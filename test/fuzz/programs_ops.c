@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* programs_ops.c - the operations of programs: how each is recorded, and what fits; what each is
- * in the toy stands in programs_toys.h. */
+/* programs_ops.c - the operations of programs: how each is recorded, and what fits; what each
+ * is in the toy stands in programs_toys.h. */
 #include <math.h>
 #include <string.h>
 #include <wengert/operation.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* programs_shrink.c - a case made smaller as long as it has a finding of the same kind: steps are
- * taken out, inputs are left out, numbers become plain. */
+/* programs_shrink.c - a case made smaller as long as it has a finding of the same kind: steps
+ * are taken out, inputs are left out, numbers become plain. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

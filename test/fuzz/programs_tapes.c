@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* programs_tapes.c - a program on tapes, at a point: recorded, swept, replayed, forwards, twice;
- * sparse. */
+/* programs_tapes.c - a program on tapes, at a point: recorded, swept, replayed, forwards,
+ * twice; sparse. */
 #include <math.h>
 #include <string.h>
 #include "programs_check.h"

@@ -241,8 +241,8 @@ static toy_real largest(const struct toy_matrix *a, int k) {
     return most;
 }
 
-/* A term is as large as it is, or as powers of the first one make it: what a method goes through
- * has such terms, even where they cancel at its end. */
+/* A term is as large as it is, or as powers of the first one make it: what a method goes
+ * through has such terms, even where they cancel at its end. */
 void toy_noise(struct toy_matrix *a) {
     const toy_real value = largest(a, 0), slope = largest(a, 1);
     toy_real power = value;

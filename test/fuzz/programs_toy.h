@@ -2,14 +2,14 @@
 /* programs_toy.h - the toy: matrices of truncated Taylor series in long double.
  *
  * A series is x(s) = sum of c[k] s^k, k < TOY_TERMS: run on inputs a + s d, a program gives its
- * values, J d, and along d half of the second and a sixth of the third derivative. Operations are
- * the plainest formulas there are, and share nothing with the library but the rows of the
+ * values, J d, and along d half of the second and a sixth of the third derivative. Operations
+ * are the plainest formulas there are, and share nothing with the library but the rows of the
  * scalar operations that have no formula here.
  *
- * Noise, if it is asked for, changes each term of each operation on series by some 2^-51 of what
- * it is the sum of, and operands and results of BLAS and LAPACK by as much of the largest entry:
- * how far the results of such runs are apart says how many digits a computation in double can
- * have.   Source: Parker 1997, Monte Carlo arithmetic. */
+ * Noise, if it is asked for, changes each term of each operation on series by some 2^-51 of
+ * what it is the sum of, and operands and results of BLAS and LAPACK by as much of the largest
+ * entry: how far the results of such runs are apart says how many digits a computation in
+ * double can have.   Source: Parker 1997, Monte Carlo arithmetic. */
 #ifndef WENGERT_TEST_FUZZ_PROGRAMS_TOY_H
 #define WENGERT_TEST_FUZZ_PROGRAMS_TOY_H
 

@@ -380,7 +380,8 @@ DEFINE(pinv, toy_full_rank(&x[0], s->number[0]); give(y, pseudo_inverse(&x[0]));
 DEFINE(eigvalsh, give(y, toy_eigenvalues(&x[0], NULL));)
 DEFINE(eigh_squares, struct toy_matrix v; (void)toy_eigenvalues(&x[0], &v);
        for (size_t i = 0; i < y->rows * y->cols; i++) y->v[i] = toy_mul(v.v[i], v.v[i]);)
-/* What is composed from vectors loses its derivative where values are equal, as the manual says. */
+/* What is composed from vectors loses its derivative where values are equal, as the manual
+ * says. */
 static int is_apart(const struct toy_matrix *w, int from_zero) {
     toy_real most = 0;
     for (size_t i = 0; i < w->rows; i++)

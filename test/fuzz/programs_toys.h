@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* programs_toys.h - what the operations of programs are in the toy, and which shapes fit them. */
+/* programs_toys.h - what the operations of programs are in the toy, and which shapes fit
+ * them. */
 #ifndef WENGERT_TEST_FUZZ_PROGRAMS_TOYS_H
 #define WENGERT_TEST_FUZZ_PROGRAMS_TOYS_H
 

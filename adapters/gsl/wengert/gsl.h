@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* GSL: the functions of its minimisers, root finders, fits and integrators, of a problem.
  *
- * Each call gives GSL's structure, with a wg_problem as params; it outlives what the structure is given to.
- * Strides of vectors and tda of matrices are GSL's. At a point with a NaN or an infinity functions return
- * GSL_EDOM, after any other failure GSL_EBADFUNC, and the problem says why; a minimiser, whose functions
- * return nothing, gets NaN. (GSL ends the program at some errors: gsl_set_error_handler_off.) */
+ * Each call gives GSL's structure, with a wg_problem as params; it outlives what the structure
+ * is given to. Strides of vectors and tda of matrices are GSL's. At a point with a NaN or an
+ * infinity functions return GSL_EDOM, after any other failure GSL_EBADFUNC, and the problem
+ * says why; a minimiser, whose functions return nothing, gets NaN. (GSL ends the program at
+ * some errors: gsl_set_error_handler_off.) */
 #ifndef WENGERT_GSL_H
 #define WENGERT_GSL_H
 
@@ -19,9 +20,10 @@ WG_BEGIN_DECLS
 
 /* wg_gsl_multimin  - f, df, fdf of a problem with one output.
  * wg_gsl_multiroot - f, df, fdf of as many outputs as inputs.
- * wg_gsl_multifit  - f, df, fvv: outputs are residuals. fvv is asked for by the accelerated methods.
- * wg_gsl_multilarge - the same with J u, J' u and J' J, which is summed up from a sparse Jacobian: it is
- *                    never whole. fvv as above.
+ * wg_gsl_multifit  - f, df, fvv: outputs are residuals. fvv is asked for by the accelerated
+ * methods.
+ * wg_gsl_multilarge - the same with J u, J' u and J' J, which is summed up from a sparse
+ *                    Jacobian: it is never whole. fvv as above.
  * p NULL or of other sizes: functions return GSL_EBADFUNC. */
 WG_API gsl_multimin_function_fdf wg_gsl_multimin(wg_problem *p);
 WG_API gsl_multiroot_function_fdf wg_gsl_multiroot(wg_problem *p);

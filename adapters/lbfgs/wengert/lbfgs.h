@@ -3,9 +3,9 @@
  *
  *     lbfgs(n, x, &value, wg_lbfgs_evaluate, wg_lbfgs_progress, p, NULL);
  *
- * At a point with a NaN or an infinity the value is +infinity and the gradient NaN: line searches by
- * backtracking (LBFGS_LINESEARCH_BACKTRACKING and its kin) step back from there, that of More and Thuente
- * gives up. */
+ * At a point with a NaN or an infinity the value is +infinity and the gradient NaN: line
+ * searches by backtracking (LBFGS_LINESEARCH_BACKTRACKING and its kin) step back from there,
+ * that of More and Thuente gives up. */
 #ifndef WENGERT_LBFGS_H
 #define WENGERT_LBFGS_H
 

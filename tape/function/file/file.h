@@ -22,18 +22,19 @@
  *     guards     two nodes 4 each, comparison 1, outcome 1
  *     8 bytes    FNV-1a of all before
  *
- * Nodes stand in the order of graph.h. When each of them is done is not in the file: it follows from
- * their operands. A file has the first version that knows all that is in it: 1, with repeats or
- * operations of dense.def 2, with operations of whole.h 3. Flags of the arguments of bodies are those
- * of repeat.h; kinds, flags and sizes of operations on matrices are those of dense_values.h and whole.h,
- * and sizes that a kind does not have are 0. The parts of a node that are in the file ascend. No two
- * nodes are the sum of the same node. */
+ * Nodes stand in the order of graph.h. When each of them is done is not in the file: it follows
+ * from their operands. A file has the first version that knows all that is in it: 1, with
+ * repeats or operations of dense.def 2, with operations of whole.h 3. Flags of the arguments of
+ * bodies are those of repeat.h; kinds, flags and sizes of operations on matrices are those of
+ * dense_values.h and whole.h, and sizes that a kind does not have are 0. The parts of a node
+ * that are in the file ascend. No two nodes are the sum of the same node. */
 #ifndef WGI_TAPE_FUNCTION_FILE_FILE_H
 #define WGI_TAPE_FUNCTION_FILE_FILE_H
 
 #include "tape/function/graph/graph.h"
 
-/* the version of files without nodes that have parts, the first of those with them, the newest */
+/* the version of files without nodes that have parts, the first of those with them, the
+ * newest */
 enum { WGI_FILE_SCALARS = 1, WGI_FILE_PARTS = 2, WGI_FILE_VERSION = 3 };
 enum { WGI_FILE_MAGIC = 8, WGI_FILE_LONGEST_NAME = 255 };
 enum { WGI_FILE_DEEPEST = 16 }; /* how deep bodies may be nested in bodies */

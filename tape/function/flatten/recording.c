@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A recording becomes a function: its code as nodes (graph/taking.c), between inputs and outputs. */
+/* A recording becomes a function: its code as nodes (graph/taking.c), between inputs and
+ * outputs. */
 #include "recording.h"
 #include "tape/engine/value_branches.h"
 #include "tape/function/graph/arguments.h"

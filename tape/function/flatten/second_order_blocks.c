@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Second derivatives of a recording with loops, or with operations on matrices that have an expansion
- * and no adjoint in operations on matrices. The recording becomes a function, in which these are
- * written out, and the product of its Hessian with vectors is evaluated at the recorded point: for
- * the directions that are wanted, or for all unit vectors at once. That is slower than
- * drivers/second_order.c. The function of the products is kept with the tape, for further ones at the same
- * point; at many points make a function of the recording. */
+/* Second derivatives of a recording with loops, or with operations on matrices that have an
+ * expansion and no adjoint in operations on matrices. The recording becomes a function, in
+ * which these are written out, and the product of its Hessian with vectors is evaluated at the
+ * recorded point: for the directions that are wanted, or for all unit vectors at once. That is
+ * slower than drivers/second_order.c. The function of the products is kept with the tape, for
+ * further ones at the same point; at many points make a function of the recording. */
 #include "second_order_blocks.h"
 #include "recording.h"
 #include "tape/function/graph/repeat.h"
@@ -49,7 +49,8 @@ static kept *taken(wgi_core *c, const hessian *k, wg_real y) {
     return d;
 }
 
-/* For the next call. A tape in a caller's buffer need never be freed: there it is given back. */
+/* For the next call. A tape in a caller's buffer need never be freed: there it is given
+ * back. */
 static void keep(wgi_core *c, kept *d) {
     if (d == NULL) return;
     (void)wgi_derived_drop(c);
@@ -94,8 +95,8 @@ static wg_status open(hessian *k, const wgi_core *c, size_t n, const wg_real *x,
 }
 
 /* A comparison that comes out differently, by the last bit of a function's value, is no
- * failure: the results are those of the recorded branch. Unless it may be the one that says whether
- * a solution was found. */
+ * failure: the results are those of the recorded branch. Unless it may be the one that says
+ * whether a solution was found. */
 static wg_status evaluate(const hessian *k, const wg_function *f) {
     const ptrdiff_t n = (ptrdiff_t)k->n;
     const wg_points in[2] = {{k->value, 0, 1}, {k->v, n, 1}};

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* turns.c - the body of a loop runs twice: in the first turn on a tape of its own, and what it reads, writes
- * and decides is taken down, event by event; in the second one events are compared, and places tell how far
- * they have moved. */
+/* turns.c - the body of a loop runs twice: in the first turn on a tape of its own, and what it
+ * reads, writes and decides is taken down, event by event; in the second one events are
+ * compared, and places tell how far they have moved. */
 #include "turns.h"
 
 #include <string.h>
@@ -122,8 +122,8 @@ int wg_turns_next(wg_turns *turns) {
     return r->turn <= 2 && !r->failed;
 }
 
-/* Is it the first turn? Then takes an event down, otherwise compares. Gives the number that goes with it:
- * `k`, or what stood there in the first turn; -1 after a failure. */
+/* Is it the first turn? Then takes an event down, otherwise compares. Gives the number that
+ * goes with it: `k`, or what stood there in the first turn; -1 after a failure. */
 static int64_t event(wgi_turns *r, unsigned what, uint64_t k) {
     if (r->failed) return -1;
     if (r->turn == 1) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* turns.h - a loop that is recorded by its first two turns: what turns.c, which takes down what they read and
- * write, and turns_end.c, which makes the record, share. Internal. */
+/* turns.h - a loop that is recorded by its first two turns: what turns.c, which takes down what
+ * they read and write, and turns_end.c, which makes the record, share. Internal. */
 #ifndef WGI_TAPE_FUNCTION_FLATTEN_TURNS_H
 #define WGI_TAPE_FUNCTION_FLATTEN_TURNS_H
 
@@ -9,7 +9,8 @@
 #include <wengert/map.h>
 #include <wengert/turns.h>
 
-/* What inputs and outputs of the function of a turn are: `wgi_group` of a place is one of these. */
+/* What inputs and outputs of the function of a turn are: `wgi_group` of a place is one of
+ * these. */
 enum {
     WGI_TURNS_SHARED,  /* variables, the same in each turn */
     WGI_TURNS_NUMBERS, /* numbers, the same in each turn */

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* turns_end.c - the record of a loop whose first two turns have run: what turns have in common is checked for
- * all of them, places become inputs and outputs of a function, and that is mapped over the turns. */
+/* turns_end.c - the record of a loop whose first two turns have run: what turns have in common
+ * is checked for all of them, places become inputs and outputs of a function, and that is
+ * mapped over the turns. */
 #include "turns.h"
 
 #include <string.h>
 
-/* ---- what turns share --------------------------------------------------------------------- */
+/* ---- what turns share -------------------------------------------------------------------- */
 
 static int is_outer(const wgi_turn_place *q) { return q->local == 0 && !q->whole; }
 
@@ -33,8 +34,8 @@ static int meet(const wgi_turn_place *w, const wgi_turn_place *q, size_t turns) 
 
 enum { MOST_TURNS_AGO = 64 };
 
-/* How many turns ago w was written where q is read now; below 0: it will be in so many turns, and what is read was there
- * before the loop. 0: something else. */
+/* How many turns ago w was written where q is read now; below 0: it will be in so many turns,
+ * and what is read was there before the loop. 0: something else. */
 static intptr_t turns_ago(const wgi_turns *r, const wgi_turn_place *w,
                           const wgi_turn_place *q) {
     if (!w->stored || w->added || q->stored || q->added || w->stride != q->stride ||
@@ -68,7 +69,8 @@ static size_t conflict(const wgi_turns *r) {
     return n;
 }
 
-/* What was written to w some turns ago is the state of a scan, and the values that it had meanwhile are, too. */
+/* What was written to w some turns ago is the state of a scan, and the values that it had
+ * meanwhile are, too. */
 static void hold(wgi_turns *r, size_t written) {
     intptr_t most = 0;
     const size_t n = r->places.n;
@@ -104,7 +106,7 @@ static void hold(wgi_turns *r, size_t written) {
     }
 }
 
-/* ---- places as inputs and outputs --------------------------------------------------------- */
+/* ---- places as inputs and outputs -------------------------------------------------------- */
 
 static void group(const wgi_turns *r, wgi_turn_place *q) {
     const int same = r->turn > 1 && q->stride == 0; /* in all turns; a single one is a point */
@@ -122,7 +124,8 @@ static void group(const wgi_turns *r, wgi_turn_place *q) {
     if (q->added) q->output = same ? WGI_TURNS_SUM : WGI_TURNS_EACH;
 }
 
-/* The next place of a group of inputs (or outputs) from number k on; places.n: there is none. */
+/* The next place of a group of inputs (or outputs) from number k on; places.n: there is
+ * none. */
 static size_t next_in(const wgi_turns *r, int input, int output, size_t k) {
     for (; k < r->places.n; k++) {
         const wgi_turn_place *const q = wgi_turn_place_at(r, k);
@@ -151,7 +154,7 @@ static const struct {
                               {"state", 0}},
   outputs[WGI_TURNS_OUTPUTS] = {{"state", 0}, {"each", 0}, {"sum", WG_SUMMED}};
 
-/* ---- the function ------------------------------------------------------------------------- */
+/* ---- the function ------------------------------------------------------------------------ */
 
 /* Workspace until the end of the call; NULL: there is none, and the tape has failed. */
 static void *obtain(wgi_turns *r, size_t n, size_t bytes, wgi_home *home) {
@@ -237,7 +240,7 @@ static const wg_callable *function_of(wgi_turns *r) {
     return made.k;
 }
 
-/* ---- operands and results ----------------------------------------------------------------- */
+/* ---- operands and results ---------------------------------------------------------------- */
 
 static const char *in_turn(const wgi_turn_place *q, size_t turn) {
     return (const char *)(q->at + (uintptr_t)q->stride * turn);
@@ -293,8 +296,8 @@ static void assign(wgi_turns *r, const wgi_turn_place *q, size_t turn, wg_real x
     }
 }
 
-/* What loops leave: of results of each turn one column per turn, of which a place that is the same in all
- * turns gets the last. */
+/* What loops leave: of results of each turn one column per turn, of which a place that is the
+ * same in all turns gets the last. */
 static void assign_all(wgi_turns *r, int which, wg_mat y) {
     for (size_t i = 0, k = 0; (i = next_in(r, -1, which, i)) < r->places.n; i++, k++) {
         const wgi_turn_place *const q = wgi_turn_place_at(r, i);

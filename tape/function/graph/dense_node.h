@@ -27,7 +27,7 @@ static inline wgi_dense_op wgi_dense_of(const wgi_node *n) {
         n->array & 15u, (unsigned)n->array >> 4, {n->part, n->size[0], n->size[1]}};
 }
 
-/* Operands and results, together, of nodes of this kind and of whole_node.h that are done at each
- * point. */
+/* Operands and results, together, of nodes of this kind and of whole_node.h that are done at
+ * each point. */
 size_t wgi_dense_elements(const wg_function *f);
 #endif

@@ -64,10 +64,10 @@ static int same(const wgi_graph *g, const wgi_node *x, const wgi_node *y) {
 
 /* ---- the table of nodes ----
  *
- * A node stands in the bucket of its newest operand, or, when that is full, from the bucket of its
- * hash on. What is made about the same time has operands that are about as new: the bucket is in
- * the cache mostly, and so are the nodes in it. Nothing is ever taken out: a bucket with room
- * ends the search. */
+ * A node stands in the bucket of its newest operand, or, when that is full, from the bucket of
+ * its hash on. What is made about the same time has operands that are about as new: the bucket
+ * is in the cache mostly, and so are the nodes in it. Nothing is ever taken out: a bucket with
+ * room ends the search. */
 
 enum { FEWEST = 32, LOAD = 8 /* nodes per bucket, at most */ };
 

@@ -154,8 +154,8 @@ typedef struct wgi_graph {
     wg_function_stats stats;
 } wgi_graph;
 
-/* In the arena: room for `count` node numbers; the same, all WGI_NO_NODE; a mark for each of so many
- * nodes, 0 at first. NULL: a failure, which is the tape's. */
+/* In the arena: room for `count` node numbers; the same, all WGI_NO_NODE; a mark for each of so
+ * many nodes, 0 at first. NULL: a failure, which is the tape's. */
 uint32_t *wgi_node_list(wgi_core *c, size_t count);
 uint32_t *wgi_no_nodes(wgi_core *c, size_t count);
 unsigned char *wgi_node_marks(wgi_core *c, size_t count);
@@ -211,8 +211,8 @@ void wgi_graph_take(wgi_graph *g, const wg_function *f, const uint32_t *input, u
 wg_function *wgi_graph_body(wgi_graph *g, size_t inputs, const wg_argument *input,
                             size_t outputs, const wg_argument *output, const uint32_t *result);
 
-/* `count` nodes of another graph without repeats, and all that they need, with `input` in the place of
- * its inputs: `copy` of each `node`, either of them WGI_NO_NODE if the other is. */
+/* `count` nodes of another graph without repeats, and all that they need, with `input` in the
+ * place of its inputs: `copy` of each `node`, either of them WGI_NO_NODE if the other is. */
 void wgi_graph_copies(wgi_graph *g, const wgi_graph *from, const uint32_t *input, size_t count,
                       const uint32_t *node, uint32_t *copy);
 static inline uint32_t wgi_graph_copy(wgi_graph *g, const wgi_graph *from,
@@ -302,8 +302,8 @@ void wgi_graph_reverse(wgi_graph *g, size_t nodes, const unsigned char *wanted, 
  * may depend on a sum. */
 void wgi_graph_reverse_point(wgi_graph *g, size_t nodes, const unsigned char *wanted,
                              uint32_t *bar);
-/* Tangents of all nodes below `nodes` that are needed (NULL: all are), from those of the inputs;
- * WGI_NO_NODE: 0. Those of the others stay as they are. They have signs (signed.h). */
+/* Tangents of all nodes below `nodes` that are needed (NULL: all are), from those of the
+ * inputs; WGI_NO_NODE: 0. Those of the others stay as they are. They have signs (signed.h). */
 void wgi_graph_forward(wgi_graph *g, size_t nodes, const unsigned char *needed,
                        uint32_t *tangent);
 

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* The texts of partials, parsed. They are C expressions: + - * / and a sign, comparisons that choose
- * (c ? x : y), numbers, the letters of operands and of the value, functions of libm and wgi_ names of rows.
+/* The texts of partials, parsed. They are C expressions: + - * / and a sign, comparisons that
+ * choose (c ? x : y), numbers, the letters of operands and of the value, functions of libm and
+ * wgi_ names of rows.
  *
- * Functions have the same few texts a million times: a text becomes a recipe, a list of operations on
- * numbered places, which is followed wherever the partial is asked for. */
+ * Functions have the same few texts a million times: a text becomes a recipe, a list of
+ * operations on numbered places, which is followed wherever the partial is asked for. */
 #include "recipe.h"
 #include "signed.h"
 #include "words.h"
@@ -113,8 +114,8 @@ static part name(parser *p) {
     return *start >= 'a' && k < p->operands ? (part){(uint32_t)k, 0} : none(p);
 }
 
-/* The digits over a power of ten, both of which are numbers: the nearest one to the quotient, as
- * strtod has it, at once. 0: there are too many of them. */
+/* The digits over a power of ten, both of which are numbers: the nearest one to the quotient,
+ * as strtod has it, at once. 0: there are too many of them. */
 static int is_short(const char *digits, size_t n, size_t places, double *x) {
     enum { EXACT = 15 }; /* of 2^53 */
     double whole = 0, ten = 1;

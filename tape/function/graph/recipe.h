@@ -25,11 +25,11 @@ typedef struct wgi_recipe {
     wgi_recipe_step step[];
 } wgi_recipe;
 
-/* The recipe of a text of this operation, in the arena; NULL: a failure. A text that is NULL is not
- * understood. */
+/* The recipe of a text of this operation, in the arena; NULL: a failure. A text that is NULL is
+ * not understood. */
 const wgi_recipe *wgi_recipe_of(wgi_graph *g, const wg_scalar_op *op, const char *text);
-/* The node that comes of it, of 4 operands, though the operation may have fewer, and its value; WGI_NO_NODE:
- * it is not understood, or NULL. */
+/* The node that comes of it, of 4 operands, though the operation may have fewer, and its value;
+ * WGI_NO_NODE: it is not understood, or NULL. */
 uint32_t wgi_recipe_follow(wgi_graph *g, const wgi_recipe *r, const uint32_t *x,
                            uint32_t value);
 /* The same with a sign (signed.h). */

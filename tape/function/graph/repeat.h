@@ -12,11 +12,11 @@
  * their bodies are made from its body, and take the states before each step from among its
  * results. So derivatives of any order are repeats again.
  *
- * A repeat may solve: its only state is x, its body a step of Newton's method for F(x, p) = 0, and
- * its steps so many that x is a solution at the end (who makes one compares whether it is). Its
- * derivatives are those of one more step from there by p alone, since the step does not depend on x
- * at a solution in first order: dx/dp = d step(x, p)/dp. That holds along p, and so it may be
- * differentiated again.
+ * A repeat may solve: its only state is x, its body a step of Newton's method for F(x, p) = 0,
+ * and its steps so many that x is a solution at the end (who makes one compares whether it is).
+ * Its derivatives are those of one more step from there by p alone, since the step does not
+ * depend on x at a solution in first order: dx/dp = d step(x, p)/dp. That holds along p, and so
+ * it may be differentiated again.
  *
  * A body is a function whose arguments have roles, by their flags: carried ones come first,
  * inputs and outputs in the same order. Where nothing is carried, the steps are points at which
@@ -67,8 +67,8 @@ size_t wgi_repeat_operands_of(const wgi_repeat *r, size_t input);
 size_t wgi_repeat_parts_of(const wgi_repeat *r, size_t output);
 size_t wgi_repeat_operands(const wgi_repeat *r);
 size_t wgi_repeat_parts(const wgi_repeat *r);
-/* Where the operands of each input begin, and the parts of each output, and behind the last of them how
- * many there are; NULL: not wanted. */
+/* Where the operands of each input begin, and the parts of each output, and behind the last of
+ * them how many there are; NULL: not wanted. */
 void wgi_repeat_places(const wgi_repeat *r, size_t *operand_at, size_t *part_at);
 /* Are operands, parts and steps few enough for nodes to be numbered? */
 int wgi_repeat_fits(const wgi_repeat *r);

@@ -310,8 +310,9 @@ static size_t inputs_from_points(const derivation *d, const unsigned char *wante
     return count;
 }
 
-/* All that a repeat gives is a sum over the points if one of the things it takes is. What goes on
- * to the points cannot be: it gets a repeat of its own, which takes no more than it needs. */
+/* All that a repeat gives is a sum over the points if one of the things it takes is. What goes
+ * on to the points cannot be: it gets a repeat of its own, which takes no more than it
+ * needs. */
 static void put_apart(derivation *d, const uint32_t *bar, const unsigned char *wanted,
                       unsigned char *from_points, uint32_t *to) {
     const size_t inputs = d->f->inputs;

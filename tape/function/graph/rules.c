@@ -88,9 +88,9 @@ wgi_recipes *wgi_graph_recipes(wgi_graph *g) {
     return g->recipes;
 }
 
-/* The recipe of a first partial; one that is not understood: the partial stays a node. The text of a
- * piecewise constant may name a variable, where that is 0 or NaN; those of users have second partials of
- * their own, which need not be the derivatives of the first. */
+/* The recipe of a first partial; one that is not understood: the partial stays a node. The text
+ * of a piecewise constant may name a variable, where that is 0 or NaN; those of users have
+ * second partials of their own, which need not be the derivatives of the first. */
 static const wgi_recipe *recipe_of(wgi_graph *g, const wg_scalar_op *op, uint32_t k) {
     const char *const text = op->text[1 + k];
     if (wgi_is_users(op) || wgi_graph_recipes(g) == NULL) return NULL;
@@ -243,7 +243,8 @@ static void count_ties(wgi_graph *g, uint32_t node) {
     g->shares.ties = ties;
 }
 
-/* Norms of which the squares neither overflow nor lose their digits, times or over that power of two. */
+/* Norms of which the squares neither overflow nor lose their digits, times or over that
+ * power of two. */
 #define BELOW 0x1p-960
 #define SCALE 0x1p600
 
@@ -261,9 +262,9 @@ static int is_scaled(const wgi_graph *g, const wgi_node *n) {
     return 0;
 }
 
-/* The operands of a norm, and it, times the same power of two: 1 where its value can be divided by,
- * otherwise one that brings it there. Where an operand is infinite the norm is NaN: that may be the
- * difference of two that are not. */
+/* The operands of a norm, and it, times the same power of two: 1 where its value can be divided
+ * by, otherwise one that brings it there. Where an operand is infinite the norm is NaN: that
+ * may be the difference of two that are not. */
 static void scale_norm(wgi_graph *g, uint32_t node) {
     const wgi_node n = g->node[node];
     uint32_t *const y = wgi_node_list(g->c, n.count);
@@ -281,8 +282,8 @@ static void scale_norm(wgi_graph *g, uint32_t node) {
                                 wgi_graph_number(g, NAN), norm);
 }
 
-/* norm2: x/v, of scaled numbers, and 0 at 0. logsumexp: softmax. maximum and minimum: 1, or even shares for
- * operands that tie. lookup: 1 for the element that is chosen. */
+/* norm2: x/v, of scaled numbers, and 0 at 0. logsumexp: softmax. maximum and minimum: 1, or
+ * even shares for operands that tie. lookup: 1 for the element that is chosen. */
 uint32_t wgi_array_partial(wgi_graph *g, uint32_t node, size_t k) {
     const wgi_node n = g->node[node];
     const uint32_t x = g->operand[n.first + k];

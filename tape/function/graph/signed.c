@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Nodes with a sign: signed.h. The rules are those of graph.c, in their order. A number and a negative
- * never have the bit: the sign of one is in its value, of the other in that of its operand. */
+/* Nodes with a sign: signed.h. The rules are those of graph.c, in their order. A number and a
+ * negative never have the bit: the sign of one is in its value, of the other in that of its
+ * operand. */
 #include "signed.h"
 
 #include <math.h>

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* signed.h - nodes with a sign, for sweeps. Internal.
  *
- * Negatives are all over derivatives, and nearly all of them become a part of a sum, a difference or
- * another sign (graph.c), so that nobody reads their nodes. Here a negative is a bit beside the number of
- * a node, and is made a node where an operation takes it as it is: what comes of it in the end is what
- * wgi_graph_op gives. WGI_NO_NODE is 0 as elsewhere. */
+ * Negatives are all over derivatives, and nearly all of them become a part of a sum, a
+ * difference or another sign (graph.c), so that nobody reads their nodes. Here a negative is a
+ * bit beside the number of a node, and is made a node where an operation takes it as it is:
+ * what comes of it in the end is what wgi_graph_op gives. WGI_NO_NODE is 0 as elsewhere. */
 #ifndef WGI_TAPE_FUNCTION_GRAPH_SIGNED_H
 #define WGI_TAPE_FUNCTION_GRAPH_SIGNED_H
 

@@ -2,8 +2,9 @@
 /* Adjoints and tangents of a graph, as more nodes of it.
  *
  * What is done once for all points may have contributions from every point: those are summed
- * before they go on. Products with adjoints and tangents keep the zero rule. Adjoints and tangents have
- * signs (signed.h) but for those of nodes with parts and their operands, and of inputs. */
+ * before they go on. Products with adjoints and tangents keep the zero rule. Adjoints and
+ * tangents have signs (signed.h) but for those of nodes with parts and their operands, and
+ * of inputs. */
 #include "signed.h"
 
 uint32_t wgi_graph_product(wgi_graph *g, uint32_t a, uint32_t b) {
@@ -17,8 +18,8 @@ static int is_select(const wgi_node *n) {
     return op >= WGI_ROW_select_lt && op <= WGI_ROW_select_ne;
 }
 
-/* What an operand of a select has of its adjoint w, or the select of a tangent w of the operand:
- * w where that is chosen, else 0. */
+/* What an operand of a select has of its adjoint w, or the select of a tangent w of the
+ * operand: w where that is chosen, else 0. */
 static uint32_t chosen(wgi_graph *g, uint32_t node, uint32_t k, uint32_t w) {
     const wgi_node n = g->node[node];
     w = wgi_signed_node(g, w);

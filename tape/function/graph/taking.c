@@ -3,10 +3,10 @@
  * recording.
  *
  * Arrays of wg_real that are sums of products are written out in the order in which the tape
- * adds them; the others stay one node. An operation on matrices stays one node (whole_node.h), or
- * is written out by its `expand`, which leaves what is large to nodes for whole matrices
- * (ops/matrix/expand.h); or, where it only moves elements, labels are followed through it. Calls of
- * functions are taken apart in loops/flatten_call.c. */
+ * adds them; the others stay one node. An operation on matrices stays one node (whole_node.h),
+ * or is written out by its `expand`, which leaves what is large to nodes for whole matrices
+ * (ops/matrix/expand.h); or, where it only moves elements, labels are followed through it.
+ * Calls of functions are taken apart in loops/flatten_call.c. */
 #include "taking.h"
 
 #include "ops/matrix/expand.h"
@@ -290,8 +290,8 @@ static int moves(const double *label, size_t outs, size_t e, size_t operands) {
     return label[e] >= 1 && label[e] <= (double)operands && label[outs + e] == -label[e];
 }
 
-/* Its vjp has to move adjoints to where the elements came from: these are whole numbers, whose sums
- * are exact. */
+/* Its vjp has to move adjoints to where the elements came from: these are whole numbers, whose
+ * sums are exact. */
 static wg_status move_back(taking *r, const wgi_block *b, size_t operands, const double *label,
                            again *a) {
     wg_tape *const t = &r->g->c->head;
@@ -404,8 +404,8 @@ static void take_dense(taking *r, const wgi_block *b, const uint32_t *x) {
     for (uint32_t e = 0; e < b->outs; e++) set_node(r, b->out + e, node + 1 + e);
 }
 
-/* What could be written out stays one node from about so many scalar operations on: few enough points
- * of that size are done at a time for BLAS to be faster than lanes. */
+/* What could be written out stays one node from about so many scalar operations on: few enough
+ * points of that size are done at a time for BLAS to be faster than lanes. */
 enum { WRITTEN_OUT = 1 << 16 };
 
 /* The operation that stays one node in the place of this one: 0: none, or it is written out. */

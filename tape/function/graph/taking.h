@@ -27,7 +27,8 @@ wg_status wgi_taking_open(wgi_taking *r, wgi_graph *g, wgi_core *c);
  * recording. All comparisons are needed, since any of them may have chosen the results. */
 wg_status wgi_taking_need(wgi_taking *r);
 void wgi_taking_code(wgi_taking *r);
-/* All of it: `to` becomes the nodes of the m variables y, where x are those of the n variables `in`.
+/* All of it: `to` becomes the nodes of the m variables y, where x are those of the n variables
+ * `in`.
  * elsewhere: as above. */
 wg_status wgi_taking_all(wgi_graph *g, wgi_core *from, int elsewhere, size_t n,
                          const wg_real *in, const uint32_t *x, size_t m, const wg_real *y,

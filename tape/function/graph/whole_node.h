@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* whole_node.h - one node for an operation on matrices that stays as it is, with its descriptor, a
- * row of ops/matrix/whole.h. Internal.
+/* whole_node.h - one node for an operation on matrices that stays as it is, with its
+ * descriptor, a row of ops/matrix/whole.h. Internal.
  *
- * Operands: the elements of all operands, matrix after matrix, column after column; then the numbers
- * that are its parameters. Parts: the elements of all results likewise. */
+ * Operands: the elements of all operands, matrix after matrix, column after column; then the
+ * numbers that are its parameters. Parts: the elements of all results likewise. */
 #ifndef WGI_TAPE_FUNCTION_GRAPH_WHOLE_NODE_H
 #define WGI_TAPE_FUNCTION_GRAPH_WHOLE_NODE_H
 

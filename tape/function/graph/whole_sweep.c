@@ -2,14 +2,16 @@
 /* Derivatives of operations on matrices that functions keep: the `adjoint` of the descriptor is
  * recorded on a tape beside, and what is recorded taken apart into nodes (taking.c).
  *
- * A rule wants values, and a function has none. It is given an ordinary matrix: no element is 0, no
- * two eigenvalues or singular values are near to each other, all are positive and below 1. The calls
- * that a rule makes there are those that it makes everywhere.
+ * A rule wants values, and a function has none. It is given an ordinary matrix: no element is
+ * 0, no two eigenvalues or singular values are near to each other, all are positive and below
+ * 1. The calls that a rule makes there are those that it makes everywhere.
  *
- * Functions of the user's are called at points only: of their operations nothing is computed there.
+ * Functions of the user's are called at points only: of their operations nothing is computed
+ * there.
  *
- * What a rule gives, J'w, is linear in w. The tangent J v is the adjoint of that by w, with v for the
- * adjoint of J'w, the same for all w, of which 0 is taken: so it needs no rule of its own. */
+ * What a rule gives, J'w, is linear in w. The tangent J v is the adjoint of that by w, with v
+ * for the adjoint of J'w, the same for all w, of which 0 is taken: so it needs no rule of
+ * its own. */
 #include "whole_node.h"
 
 #include "builder.h"
@@ -116,8 +118,8 @@ static void give(wgi_taking *take, wg_mat a, const uint32_t *x) {
         take->of_slot[a.at.slot + e] = wgi_graph_or_zero(take->g, x[e]);
 }
 
-/* Nodes of the adjoints of all operands where they are wanted, from those of operands x, results y and
- * their adjoints w. */
+/* Nodes of the adjoints of all operands where they are wanted, from those of operands x,
+ * results y and their adjoints w. */
 static void take_apart(recorded *r, const uint32_t *x, const uint32_t *y, const uint32_t *w,
                        const unsigned char *wanted, uint32_t *back) {
     wgi_graph *const g = r->g;
@@ -239,8 +241,8 @@ static uint32_t *stand_in(wgi_graph *h, size_t count, uint32_t *first) {
     return x;
 }
 
-/* In a graph of its own, h: operands x, results y, adjoints w and tangents v are inputs. yt becomes the
- * nodes of the tangents of the results. */
+/* In a graph of its own, h: operands x, results y, adjoints w and tangents v are inputs. yt
+ * becomes the nodes of the tangents of the results. */
 static void transpose(wgi_graph *h, const wgi_whole_op *op, const double *params,
                       const uint32_t *tangent, uint32_t *yt) {
     const size_t n = wgi_whole_operands(op), m = wgi_whole_results(op);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Calls, maps and scans in a recording that becomes a function, and what their results depend on: what
- * their descriptors have for that (flatten_call.h). */
+/* Calls, maps and scans in a recording that becomes a function, and what their results depend
+ * on: what their descriptors have for that (flatten_call.h). */
 #include "flatten_call.h"
 
 #include "function_walk.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* function_walk.h - a walk through the functions of a call, a map or a scan in a recording that becomes a
- * function: their nodes become nodes of that function, once for each point and each step; where that
- * would be too many, the points or the steps become a repeat. The same walk, with sets in the place of
- * nodes, finds what the results depend on. Internal. */
+/* function_walk.h - a walk through the functions of a call, a map or a scan in a recording that
+ * becomes a function: their nodes become nodes of that function, once for each point and each
+ * step; where that would be too many, the points or the steps become a repeat. The same walk,
+ * with sets in the place of nodes, finds what the results depend on. Internal. */
 #ifndef WGI_TAPE_FUNCTION_LOOPS_FUNCTION_WALK_H
 #define WGI_TAPE_FUNCTION_LOOPS_FUNCTION_WALK_H
 

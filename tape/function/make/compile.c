@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Functions compiled: for many points the text of native.c, plugged into the program of a copy of the
- * function; for one point that of emit_point.c, which the copy keeps for who calls it. */
+/* Functions compiled: for many points the text of native.c, plugged into the program of a copy
+ * of the function; for one point that of emit_point.c, which the copy keeps for who calls
+ * it. */
 #include "tape/function/graph/dense_node.h"
 #include "tape/function/native/native.h"
 #include "tape/function/graph/repeat.h"

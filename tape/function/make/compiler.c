@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The system's compiler at work, on texts of this library: what comes of it is kept in a directory
- * of the user's, and loaded.
+/* The system's compiler at work, on texts of this library: what comes of it is kept in a
+ * directory of the user's, and loaded.
  *
  *     DIRECTORY/KEY.so              KEY: a hash of the text, the flags, the compiler's own
  *                                   description, and its macros with these flags
@@ -338,8 +338,8 @@ static int is_compiler_binary(const char *compiler) {
 }
 
 /* Hashes the macros that its flags amount to on this machine: -march=native is not the same
- * everywhere. Our own flags are the same on all machines of a kind: of a gcc without others they are not
- * asked. clang may take more from files and its environment. */
+ * everywhere. Our own flags are the same on all machines of a kind: of a gcc without others
+ * they are not asked. clang may take more from files and its environment. */
 static int ask_macros(build *b) {
     static const char *const macros[] = {"-dM", "-E", NULL}, *const check[] = {"-fsyntax-only",
                                                                                NULL};

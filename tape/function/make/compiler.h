@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* compiler.h - texts of this library compiled by the system's compiler, kept, and loaded; and the processes
- * that does. Internal. */
+/* compiler.h - texts of this library compiled by the system's compiler, kept, and loaded; and
+ * the processes that does. Internal. */
 #ifndef WGI_TAPE_FUNCTION_MAKE_COMPILER_H
 #define WGI_TAPE_FUNCTION_MAKE_COMPILER_H
 
@@ -8,8 +8,8 @@
 
 #include <wengert/emit.h>
 
-/* A text: what writes it (twice, at least), with its key in a constant of the name WGI_NATIVE_KEY; "" where
- * the key is not known yet. */
+/* A text: what writes it (twice, at least), with its key in a constant of the name
+ * WGI_NATIVE_KEY; "" where the key is not known yet. */
 typedef wg_status wgi_write_text(void *ctx, const char *key, wg_write *to, void *to_ctx);
 typedef struct wgi_compiled_text {
     wgi_write_text *write;
@@ -24,8 +24,8 @@ typedef struct wgi_loaded {
     void *entry; /* the address of the function */
 } wgi_loaded;
 
-/* Compiles and loads it, or loads what was compiled before. 0: not so, compiled->why says why; a lack of
- * memory is a failure of the tape. */
+/* Compiles and loads it, or loads what was compiled before. 0: not so, compiled->why says why;
+ * a lack of memory is a failure of the tape. */
 int wgi_compiler_run(wgi_core *c, const wgi_compiled_text *text, const wg_compile_options *o,
                      wgi_loaded *out, wg_compiled *compiled);
 void wgi_compiler_unload(const wgi_loaded *l);
@@ -41,8 +41,9 @@ typedef struct wgi_hash {
 int wgi_hash_bytes(void *ctx, const char *text, size_t bytes);
 
 enum { WGI_MOST_WORDS_OF_COMMAND = 64 };
-/* Runs a command that has no input. The beginning of what it writes goes to `said`, a hash of all to
- * `all`, if that is not NULL. Gives its exit status; -1: it could not be run, or was stopped. */
+/* Runs a command that has no input. The beginning of what it writes goes to `said`, a hash of
+ * all to `all`, if that is not NULL. Gives its exit status; -1: it could not be run, or was
+ * stopped. */
 int wgi_process_run(wgi_core *c, const char *const *argument, char *said, size_t room,
                     wgi_hash *all);
 

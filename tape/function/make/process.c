@@ -24,8 +24,8 @@ int wgi_hash_bytes(void *ctx, const char *text, size_t bytes) {
     return 0;
 }
 
-/* Milliseconds between two looks at a process that writes nothing; and how many looks it gets when it
- * was told to end, before it is killed. */
+/* Milliseconds between two looks at a process that writes nothing; and how many looks it gets
+ * when it was told to end, before it is killed. */
 enum { BEAT = 20, BEATS = 100 };
 
 /* What a process writes: the beginning of it, and a hash of all if that is wanted. */
@@ -51,8 +51,8 @@ static int listen(int from, saying *to) {
 }
 
 /* What is left of the group of a process that is to be stopped: asked first, so that a compiler
- * can remove its files, and killed before its leader is waited for, as long as nobody else can have
- * its number. */
+ * can remove its files, and killed before its leader is waited for, as long as nobody else can
+ * have its number. */
 static void stop(pid_t pid) {
     siginfo_t ended;
     (void)kill(-pid, SIGTERM);
@@ -88,8 +88,8 @@ static int attend(pid_t pid, int from, saying *to) {
     }
 }
 
-/* With attributes: the process leads a group of its own, with all that it starts, so that they can
- * be stopped together. */
+/* With attributes: the process leads a group of its own, with all that it starts, so that they
+ * can be stopped together. */
 static int own_group(posix_spawnattr_t *attributes) {
     if (posix_spawnattr_init(attributes) != 0) return 0;
     if (posix_spawnattr_setflags(attributes, POSIX_SPAWN_SETPGROUP) == 0 &&

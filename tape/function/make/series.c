@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Which nodes of a graph have a truncated series, up to which order, and what that takes: operands as
- * far as the node, partials one order less far. Partials are nodes as any other; those of exp, sin,
- * tanh and the like are made of the node itself, others have partials in turn, until no order is left. */
+/* Which nodes of a graph have a truncated series, up to which order, and what that takes:
+ * operands as far as the node, partials one order less far. Partials are nodes as any other;
+ * those of exp, sin, tanh and the like are made of the node itself, others have partials in
+ * turn, until no order is left. */
 #include "series.h"
 
 #include <math.h>
@@ -86,8 +87,8 @@ static uint32_t partial_of(wgi_series *s, uint32_t node, uint32_t k) {
     return WGI_GRAPH2(g, mul, WGI_GRAPH1(g, log, a), node);
 }
 
-/* Its value, for a partial p with that series. Of a power of 0 p is no number, though its partial may be
- * one: what does not move from there has a series. */
+/* Its value, for a partial p with that series. Of a power of 0 p is no number, though its
+ * partial may be one: what does not move from there has a series. */
 static uint32_t value_of(wgi_series *s, uint32_t node, uint32_t k, uint32_t p) {
     if (!is_power(&s->g->node[node]) || s->g->c->status != WG_OK) return p;
     const uint32_t exact = wgi_graph_or_zero(s->g, wgi_graph_partial(s->g, node, k));
@@ -95,7 +96,8 @@ static uint32_t value_of(wgi_series *s, uint32_t node, uint32_t k, uint32_t p) {
                       wgi_graph_number(s->g, 0), exact, p);
 }
 
-/* The same power as products: from 0 on it has the derivatives that a quotient by it has not. */
+/* The same power as products: from 0 on it has the derivatives that a quotient by it has
+ * not. */
 static uint32_t as_products(wgi_series *s, uint32_t a, unsigned exponent) {
     uint32_t power = WGI_NO_NODE;
     for (;; exponent /= 2) {

@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /* Truncated Taylor series of the nodes of a graph, order by order, at quadratic cost.
  *
- * Letters: v a node, a and b its operands, v_k the coefficient of s^k, p its partial by an operand.
+ * Letters: v a node, a and b its operands, v_k the coefficient of s^k, p its partial by an
+ * operand.
  *   product      v_k = sum_{j=0..k} a_j b_{k-j};  of a square half of these terms, twice
  *   quotient     v_k = (a_k - sum_{j=1..k} b_j v_{k-j}) (1 / b_0)
  *   root         v_k = (a_k - sum_{j=1..k-1} v_j v_{k-j}) (1 / (2 v_0))
  *   any other    v_k = sum over operands of sum_{j=1..k} (j / k) a_j p_{k-j}
  * The last one is v' = p a'. Its p is a node as any other, made of a and v by the texts of the
- * table, whose series is wanted one order less far: those of exp, sin and cos, tanh, log, ... are made
- * of themselves and of one or two products more. Source: Griewank, Walther 2008, ch. 13. */
+ * table, whose series is wanted one order less far: those of exp, sin and cos, tanh, log, ...
+ * are made of themselves and of one or two products more. Source: Griewank, Walther 2008,
+ * ch. 13. */
 #include "taylor.h"
 #include "series.h"
 
@@ -51,7 +53,8 @@ static uint32_t divided(wgi_graph *g, uint32_t x, uint32_t y) {
     return wgi_graph_product(g, x, WGI_GRAPH2(g, div, wgi_graph_number(g, 1), y));
 }
 
-/* The sum of a_j b_{k-j}, j from `from` to `to`; of a series with itself each pair once, twice. */
+/* The sum of a_j b_{k-j}, j from `from` to `to`; of a series with itself each pair once,
+ * twice. */
 static uint32_t convolve(series *s, uint32_t a, uint32_t b, size_t k, size_t from, size_t to) {
     wgi_graph *const g = s->g;
     uint32_t sum = WGI_NO_NODE;
@@ -147,8 +150,8 @@ static uint32_t next(series *s, uint32_t node, size_t k) {
     return by_partials(s, node, k);
 }
 
-/* Computes a coefficient, if it is not there. Products that a power became stand behind it, and so
- * come before their turn. */
+/* Computes a coefficient, if it is not there. Products that a power became stand behind it, and
+ * so come before their turn. */
 static void settle(series *s, uint32_t node, size_t k) {
     if (!s->of.moves[node] || *place_of(s, node, k) != UNKNOWN) return;
     for (uint32_t i = 0; i < s->g->node[node].count; i++) {

@@ -414,7 +414,8 @@ static int has_wholes(derivation *d) {
     return 0;
 }
 
-/* Through loops and operations on whole matrices: the tangent of each coefficient is the next one. */
+/* Through loops and operations on whole matrices: the tangent of each coefficient is the
+ * next one. */
 static void by_tangents(derivation *d, uint32_t first, uint32_t *c) {
     wgi_graph *const g = &d->b.g;
     const size_t m = d->f->m;

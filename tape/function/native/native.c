@@ -162,7 +162,8 @@ int wgi_native_is_slope(const wgi_writer *w, uint32_t node) {
            w->unit[value] == w->unit[node];
 }
 
-/* A function that gives value and slope: s5 is the slope that belongs to the value of node 5. */
+/* A function that gives value and slope: s5 is the slope that belongs to the value of node
+ * 5. */
 static void with_slope(wgi_writer *w, uint32_t node, const char *function) {
     const wgi_node *const n = &w->f->node[node];
     if (n->kind == WGI_NODE_OP)

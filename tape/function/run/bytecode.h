@@ -374,8 +374,8 @@ struct wgi_fn_steady *wgi_fn_steady_open(const wg_function *f, const wg_points *
                                          wgi_progress *progress);
 wg_status wgi_fn_steady_run(struct wgi_fn_steady *s, size_t points, wg_function_guard *guard);
 
-/* wg_function_evaluate as a part of what somebody is told of; WG_ESTOPPED: results of some points
- * are not written, nor sums. */
+/* wg_function_evaluate as a part of what somebody is told of; WG_ESTOPPED: results of some
+ * points are not written, nor sums. */
 wg_status wgi_function_evaluate(const wg_function *f, size_t points, const wg_points *x,
                                 const wg_results *y, wg_threads *threads, void *work,
                                 wg_function_guard *guard, wgi_progress_part progress);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Nodes for operations on matrices, of both kinds, where functions are interpreted: a few points at a time are
- * loaded from columns into arrays, done one after the other, and stored. Operands that are the
- * same at all points are loaded once. The stations have their names from evaluate.c. */
+/* Nodes for operations on matrices, of both kinds, where functions are interpreted: a few
+ * points at a time are loaded from columns into arrays, done one after the other, and stored.
+ * Operands that are the same at all points are loaded once. The stations have their names
+ * from evaluate.c. */
 #include "tape/function/graph/whole_node.h"
 #include "tape/function/graph/dense_node.h"
 #include "bytecode.h"

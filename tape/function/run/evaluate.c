@@ -406,16 +406,16 @@ static int run_native(worker *w, size_t first, size_t end) {
     return said;
 }
 
-/* The points below `end` are done; nonzero: no further ones are to be. Out of the way of runs of which
- * nobody is told. */
+/* The points below `end` are done; nonzero: no further ones are to be. Out of the way of runs
+ * of which nobody is told. */
 static __attribute__((noinline, cold)) int stops(wgi_fn_run *r, size_t end) {
     return wgi_fn_stopped(&r->progress) ||
            wgi_progress_stops(r->progress.of,
                               r->progress.from + r->progress.each * (double)end);
 }
 
-/* Points [first, end) in one way; gives 0 if they have to be done again with care. Where it is told
- * to stop it leaves the rest. */
+/* Points [first, end) in one way; gives 0 if they have to be done again with care. Where it is
+ * told to stop it leaves the rest. */
 typedef enum { NATIVE, PLAIN, CAREFUL } way;
 static int done(worker *w, way how, size_t first, size_t end) {
     const wgi_bytecode *const p = w->s->p;

@@ -60,7 +60,8 @@ static form form_of(const wgi_writer *w, const wgi_dense_op *op) {
                : LOOPS;
 }
 
-/* Notes the definitions of what is there in a form, also in bodies; gives whether there is any. */
+/* Notes the definitions of what is there in a form, also in bodies; gives whether there is
+ * any. */
 static int need(const wgi_writer *w, const wg_function *f, form how, int bodies,
                 unsigned char *needed) {
     int any = 0;

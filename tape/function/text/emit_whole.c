@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Operations on matrices that are neither products, nor solves, nor factorisations, in the text: as
- * calls of wg_block_value, the library's own function that does one by its name. Arrays are aligned as
- * those of emit_dense.c. */
+/* Operations on matrices that are neither products, nor solves, nor factorisations, in the
+ * text: as calls of wg_block_value, the library's own function that does one by its name.
+ * Arrays are aligned as those of emit_dense.c. */
 #include "emit.h"
 
 #include "tape/function/graph/whole_node.h"

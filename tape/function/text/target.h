@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* target.h - what is written in one way for a point and in another for many: a target. Internal.
+/* target.h - what is written in one way for a point and in another for many: a target.
+ * Internal.
  *
  * wgi_write_unit (unit.c) is the one walk over a unit of the plan; a target says how each thing
  * that it meets is written. Expressions (expression.c) ask it for what a node is called. */

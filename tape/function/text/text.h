@@ -19,11 +19,12 @@ void wgi_text_open(wgi_text *o, wg_write *write, void *ctx);
 wg_status wgi_text_close(wgi_text *o);
 void wgi_text_bytes(wgi_text *o, const char *s, size_t bytes);
 void wgi_text_put(wgi_text *o, const char *s);
-/* Of printf's directives those that the library's texts have: %s %c %d %u %zu %%. Any length. */
+/* Of printf's directives those that the library's texts have: %s %c %d %u %zu %%. Any
+ * length. */
 void wgi_text_format(wgi_text *o, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
-/* The same, where names of the format that begin with wgi_ begin with `name`, if that is not NULL;
- * what is put in keeps its names. */
+/* The same, where names of the format that begin with wgi_ begin with `name`, if that is not
+ * NULL; what is put in keeps its names. */
 void wgi_text_list(wgi_text *o, const char *name, const char *format, va_list list)
     __attribute__((format(printf, 3, 0)));
 /* As C: a literal of type double that is read back to the last bit. */

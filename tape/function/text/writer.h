@@ -97,9 +97,9 @@ const char *wgi_array_function(const wgi_node *n);
 uint32_t wgi_plan_needed(const wgi_writer *w, uint32_t node, uint32_t k);
 /* One more node; in a new unit where `fresh` is set or the last one has `most`. */
 void wgi_plan_list(wgi_writer *w, uint32_t node, int fresh, size_t *in_unit, size_t most);
-/* From list and unit, which grows along the list: where units start, uses, and where results and
- * guards belong: those of each point into units from ... last, or else, if there is none, in
- * the last of them, other guards in `other`. */
+/* From list and unit, which grows along the list: where units start, uses, and where results
+ * and guards belong: those of each point into units from ... last, or else, if there is none,
+ * in the last of them, other guards in `other`. */
 void wgi_plan_count(wgi_writer *w, uint32_t from, uint32_t last, uint32_t other);
 /* What is folded: at most so many characters; then slots. */
 void wgi_plan_fold(wgi_writer *w, size_t most);
