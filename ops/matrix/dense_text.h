@@ -87,8 +87,8 @@ TEXT("wgi_cholesky_blas(",
      "}\n"
      "\n")
 TEXT("wgi_cholesky_bar_columns(",
-     "/* The lower triangle w of L_ becomes that of A_, where A = L L': an element of A_ counts for both\n"
-     " * that a symmetric matrix has. Column by column from the last one: Murray 2016,\n"
+     "/* The lower triangle w of L_ becomes that of A_, where A = L L': an element of A_ counts for\n"
+     " * both that a symmetric matrix has. Column by column from the last one: Murray 2016,\n"
      " * arXiv:1602.07527. */\n"
      "static void wgi_cholesky_bar_columns(size_t n, const double *l, double *w, size_t ld) {\n"
      "    for (size_t j = n; j-- > 0;) {\n"
@@ -206,9 +206,9 @@ TEXT("wgi_solve_blas(",
      "}\n"
      "\n")
 TEXT("wgi_ldu(",
-     "/* P A Q = L D U with complete pivoting: L and U, with ones on their diagonals, and D in the place\n"
-     " * of A. Where only zeros are left L, D and U end with those of 0. order: rows, then columns, from\n"
-     " * 1, that were exchanged with each; gives the sign of that. */\n"
+     "/* P A Q = L D U with complete pivoting: L and U, with ones on their diagonals, and D in the\n"
+     " * place of A. Where only zeros are left L, D and U end with those of 0. order: rows, then\n"
+     " * columns, from 1, that were exchanged with each; gives the sign of that. */\n"
      "static double wgi_ldu(size_t n, double *a, double *order) {\n"
      "    double sign = 1;\n"
      "    for (size_t c = 0; c < 2 * n; c++) order[c] = (double)(c % n + 1);\n"
@@ -239,8 +239,8 @@ TEXT("wgi_ldu(",
      "}\n"
      "\n")
 TEXT("wgi_ldu_product(",
-     "/* The product of all elements of D but the i-th and the j-th, over 2^*e: it may leave the range of\n"
-     " * numbers on the way. */\n"
+     "/* The product of all elements of D but the i-th and the j-th, over 2^*e: it may leave the range\n"
+     " * of numbers on the way. */\n"
      "static double wgi_ldu_product(size_t n, const double *a, size_t i, size_t j, int *e) {\n"
      "    double all = 1, m = 1;\n"
      "    int normal = 1;\n"
@@ -302,8 +302,8 @@ TEXT("wgi_det(",
      "}\n"
      "\n")
 TEXT("wgi_cofactor(",
-     "/* Of D: the products of all but one element; on the way less by a power of 2 that keeps the largest\n"
-     " * of them within the range of numbers. */\n"
+     "/* Of D: the products of all but one element; on the way less by a power of 2 that keeps the\n"
+     " * largest of them within the range of numbers. */\n"
      "static void wgi_cofactor(size_t n, const double *x, double *y, double *work) {\n"
      "    double *const order = work + (n * n + 3) / 4 * 4;\n"
      "    wgi_fill(n * n, y, NAN);\n"
@@ -329,8 +329,8 @@ TEXT("wgi_cofactor(",
      "}\n"
      "\n")
 TEXT("wgi_cofactor_bar(",
-     "/* Of D: products of all but two elements, times what minors of order 2 of the adjoint are by its\n"
-     " * elements. */\n"
+     "/* Of D: products of all but two elements, times what minors of order 2 of the adjoint are by\n"
+     " * its elements. */\n"
      "static void wgi_cofactor_bar(size_t n, int rule, const double *x, double *y, double *work) {\n"
      "    const size_t room = (n * n + 3) / 4 * 4;\n"
      "    double *const w = work + room, *const order = w + room;\n"
