@@ -405,6 +405,30 @@ static void a_distance_beyond_the_range_of_numbers_has_a_slope(void **state) {
     wg_tape_free(t);
 }
 
+/* The distance has few digits, or one; its slopes have all of theirs. */
+static void slopes_of_distances_below_the_normal_numbers_have_their_digits(void **state) {
+    (void)state;
+    static const double one[] = {3 * 0x1p-1074, 7, 0}, other[] = {0, 7, 4 * 0x1p-1074};
+    static const double want[] = {0.6, 0, -0.8};
+    wg_tape *const t = wg_tape_new(NULL);
+    double g[3], h[3];
+    const wg_mat x = wg_mat_input(t, 1, 3, one, 1), z = wg_mat_input(t, 1, 3, other, 1);
+    const wg_mat d = wg_distances(t, x, z);
+    assert_true(derived_at(d, 0, 0) == 5 * 0x1p-1074);
+    assert_int_equal(wg_reverse(t, wg_mat_at(d, 0, 0)), WG_OK);
+    assert_int_equal(wg_mat_adjoint(t, x, g, 1), WG_OK);
+    assert_int_equal(wg_mat_adjoint(t, z, h, 1), WG_OK);
+    for (size_t k = 0; k < 3; k++)
+        assert_true(fabs(g[k] - want[k]) <= 2 * DBL_EPSILON && h[k] == -g[k]);
+    wg_tape_reset(t);
+    static const double near[] = {0x1p-1074, 0, 0x1p-1074}, zero[] = {0, 0, 0};
+    const wg_mat a = wg_mat_input(t, 1, 3, near, 1), b = wg_mat_input(t, 1, 3, zero, 1);
+    assert_int_equal(wg_reverse(t, wg_mat_at(wg_distances(t, a, b), 0, 0)), WG_OK);
+    assert_int_equal(wg_mat_adjoint(t, a, g, 1), WG_OK);
+    assert_true(fabs(g[0] - sqrt(0.5)) <= 2 * DBL_EPSILON && g[1] == 0 && g[2] == g[0]);
+    wg_tape_free(t);
+}
+
 static void a_correction_of_the_covariance_is_a_number(void **state) {
     (void)state;
     static const double bad[] = {NAN, -INFINITY, INFINITY, 4, 5};
@@ -466,6 +490,7 @@ int main(void) {
         cmocka_unit_test(distances_have_derivatives_in_every_unit),
         cmocka_unit_test(near_points_keep_the_digits_of_second_derivatives),
         cmocka_unit_test(a_distance_beyond_the_range_of_numbers_has_a_slope),
+        cmocka_unit_test(slopes_of_distances_below_the_normal_numbers_have_their_digits),
         cmocka_unit_test(a_correction_of_the_covariance_is_a_number),
         cmocka_unit_test(a_cumulative_maximum_of_a_nan_has_no_slope),
         cmocka_unit_test_setup_teardown(functions_recorded_at_a_nan_serve_there_only,

@@ -71,6 +71,21 @@ static void every_operation_has_the_coefficients_of_its_function(void **state) {
     assert_true(compared > 3000);
 }
 
+/* A power of what is 0 has slopes on tapes, though its value over its base is no number. */
+static void powers_of_a_zero_have_the_slopes_of_the_tape(void **state) {
+    (void)state;
+    const wg_scalar_op *const op = &wgi_scalar_ops[WGI_ROW_pow];
+    const double moves[] = {0, 2, 0, 1, 0, 0.5, 0, 0}, base[] = {0, 2.5, 1, 0};
+    const double w[4] = {1, 1, 1, 1};
+    double c[4], g[8];
+    assert_int_equal(
+        wg_taylor_vjp(coded, one_row, (void *)(uintptr_t)op, 2, 3, moves, 1, w, c, g), WG_OK);
+    for (size_t k = 0; k < 4; k++) assert_true(c[k] == 0);
+    for (size_t k = 0; k < 8; k++) assert_true(g[k] == 0);
+    assert_int_equal(wg_taylor(coded, one_row, (void *)(uintptr_t)op, 2, 1, base, 1, c), WG_OK);
+    assert_true(c[0] == 0 && c[1] == 0);
+}
+
 /* ---- curves ---- */
 
 /* Of x(s) = s + s^2 + ... = s / (1 - s): 1 / (1 + x) = 1 - s, log(1 + x) = -log(1 - s). */
@@ -292,6 +307,7 @@ int main(void) {
         cmocka_unit_test(adjoints_are_those_of_the_recurrences_written_out),
         cmocka_unit_test(rows_of_products_are_those_of_every_length),
         cmocka_unit_test(zeros_beside_infinities_are_zeros_in_rows),
+        cmocka_unit_test(powers_of_a_zero_have_the_slopes_of_the_tape),
         cmocka_unit_test(order_zero_is_the_gradient),
         cmocka_unit_test(mistakes_are_refused),
         cmocka_unit_test(repeated_calls_do_not_allocate),

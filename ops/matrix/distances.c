@@ -58,21 +58,27 @@ static wg_status distances_value(wg_block *b) {
     return WG_OK;
 }
 
-/* The partial of a distance d by element k of x_i. Of one beyond the range of numbers it is
- * that of points nearer to each other: NaN by what is infinite, 0 by what is not beside
- * that. */
-static double partial(const wg_block *b, double d, size_t i, size_t j, size_t k) {
+/* Element k of x_i - z_j, times a power of two. */
+static double difference(const wg_block *b, double by, size_t i, size_t j, size_t k) {
     const wg_block_arg *const x = &b->in[0], *const z = &b->in[1];
-    const double near = !of_squares(b) && d > DBL_MAX ? 0x1p-600 : 1;
-    const double by = x->value[i + k * x->ld] * near - z->value[j + k * z->ld] * near;
-    if (of_squares(b)) return 2 * by;
-    if (near == 1) return d == 0 ? 0 : by / d;
+    const double xk = x->value[i + k * x->ld], zk = z->value[j + k * z->ld];
+    return by < 1 ? xk * by - zk * by : (xk - zk) * by;
+}
+
+/* The partial of a distance d by element k of x_i. Of one beyond the range of numbers it is
+ * that of points nearer to each other: NaN by what is infinite, 0 by what is not beside that.
+ * Of one that is not a normal number, that of points farther from each other. */
+static double partial(const wg_block *b, double d, size_t i, size_t j, size_t k) {
+    if (of_squares(b)) return 2 * difference(b, 1, i, j, k);
+    if (d == 0) return 0;
+    if (!(d < DBL_MIN || d > DBL_MAX)) return difference(b, 1, i, j, k) / d;
+    const double by = d < DBL_MIN ? 0x1p600 : 0x1p-600;
     double s = 0;
-    for (size_t l = 0; l < x->cols; l++) {
-        const double apart = x->value[i + l * x->ld] * near - z->value[j + l * z->ld] * near;
-        s += apart * apart;
+    for (size_t l = 0; l < b->in[0].cols; l++) {
+        const double to = difference(b, by, i, j, l);
+        s += to * to;
     }
-    return by / sqrt(s);
+    return difference(b, by, i, j, k) / sqrt(s);
 }
 
 /* Adds the adjoints of the points to xb and zb, where they are not NULL. in: X, Z; d, w: D and

@@ -167,19 +167,20 @@ static double square(const double *a, size_t k, size_t from) {
     return 2 * (from < end ? convolve(a, a, k, from, end - 1) : 0) + middle;
 }
 
-/* The sum of j a_j p_{k-j}, over k. */
-static double weighted(const double *a, const double *p, size_t k) {
+/* The sum of j a_j p_{k-j}, over k; p_0 is given by itself (series.h). */
+static double weighted(const double *a, const double *p, double p0, size_t k) {
     double even = 0, odd = 0;
     size_t j = 1;
-    for (; j + 1 <= k; j += 2) {
+    for (; j + 1 < k; j += 2) {
         even += (double)j * a[j] * p[k - j];
         odd += (double)(j + 1) * a[j + 1] * p[k - j - 1];
     }
-    if (j <= k) even += (double)j * a[j] * p[k - j];
+    if (j < k) even += (double)j * a[j] * p[k - j];
+    odd += (double)k * a[k] * p0;
     if (even + odd == even + odd) return (even + odd) / (double)k;
     even = 0;
-    for (j = 1; j <= k; j++) even += wgi_product((double)j * a[j], p[k - j]);
-    return even / (double)k;
+    for (j = 1; j < k; j++) even += wgi_product((double)j * a[j], p[k - j]);
+    return (even + wgi_product((double)k * a[k], p0)) / (double)k;
 }
 
 /* Which of its last two operands a select gives. */
@@ -189,13 +190,12 @@ static uint32_t chosen(const run *r, uint32_t node) {
 }
 
 static double by_partials(const run *r, uint32_t node, size_t k) {
-    const uint32_t *const p = wgi_series_shares(&r->s, node);
+    const uint32_t *const p = wgi_series_shares(&r->s, node), count = r->g.node[node].count;
     double sum = 0;
-    for (uint32_t i = 0; i < r->g.node[node].count; i++) {
+    for (uint32_t i = 0; i < count; i++) {
         if (p[i] == WGI_NO_NODE) continue;
-        const double *const a = row(r, operand(r, node, i));
-        sum +=
-            r->s.moves[p[i]] ? weighted(a, row(r, p[i]), k) : wgi_product(a[k], *row(r, p[i]));
+        const double *const a = row(r, operand(r, node, i)), p0 = *row(r, p[count + i]);
+        sum += r->s.moves[p[i]] ? weighted(a, row(r, p[i]), p0, k) : wgi_product(a[k], p0);
     }
     return sum;
 }
@@ -290,17 +290,18 @@ static void spread(double w, const double *a, const double *b, double *a_, doubl
 }
 
 static void spread_partials(const run *r, uint32_t node, double w, size_t k) {
-    const uint32_t *const p = wgi_series_shares(&r->s, node);
-    for (uint32_t i = 0; i < r->g.node[node].count; i++) {
+    const uint32_t *const p = wgi_series_shares(&r->s, node), count = r->g.node[node].count;
+    for (uint32_t i = 0; i < count; i++) {
         if (p[i] == WGI_NO_NODE) continue;
         const uint32_t a = operand(r, node, i);
+        const double p0 = *row(r, p[count + i]);
         if (k == 0 || !r->s.moves[p[i]]) {
-            bar_of(r, a)[k] += wgi_product(w, *row(r, p[i]));
+            bar_of(r, a)[k] += wgi_product(w, p0);
             continue;
         }
         for (size_t j = 1; j <= k; j++) {
             const double u = w * (double)j / (double)k;
-            bar_of(r, a)[j] += wgi_product(u, row(r, p[i])[k - j]);
+            bar_of(r, a)[j] += wgi_product(u, j < k ? row(r, p[i])[k - j] : p0);
             bar_of(r, p[i])[k - j] += wgi_product(u, row(r, a)[j]);
         }
     }

@@ -117,7 +117,7 @@ static int same_nodes(const wg_function *a, const wg_function *b) {
     for (size_t i = 0; i < a->nodes; i++) {
         const wgi_node *const x = &a->node[i], *const y = &b->node[i];
         if (x->kind != y->kind || x->array != y->array || x->part != y->part ||
-            x->first != y->first || x->count != y->count || x->op != y->op ||
+            x->first != y->first || x->count != y->count ||
             memcmp(&x->value, &y->value, sizeof x->value) != 0)
             return 0;
     }
