@@ -84,9 +84,9 @@ WG_API long long wg_turns_way(wg_turns *r, long long way);
  *          one is made: kept until the tape is freed, or, of many, until resets after the last
  *          use.
  * Errors:  (the tape keeps the status, what the loop has assigned to so far is NaN)  WG_EARG:
- *          the first two turns differ, or one turn reads or overwrites what another one writes,
- *          beside WG_TURNS_CARRIED; those of wg_function_extract, wg_callable_new, wg_map and
- *          wg_scan. WG_ENULL, and nothing
+ *          the first two turns differ, also in which places are one and the same, or one turn
+ *          reads or overwrites what another one writes, beside WG_TURNS_CARRIED; those of
+ *          wg_function_extract, wg_callable_new, wg_map and wg_scan. WG_ENULL, and nothing
  *          is kept: r is NULL. WG_ESTALE: the tape was reset since wg_turns_begin. */
 WG_API wg_status wg_turns_end(wg_turns *r);
 

@@ -252,13 +252,11 @@ static wg_real load(wgi_turns *r, const void *p, int number, standing x) {
     if (q->stored) return q->now;
     if (is_unwritten(r, q)) return any();
     if (q->local != 0) return constant(r, x);
-    if (q->added) {
-        wgi_turn_fail(r, WG_EARG, "a turn reads a sum that it has added to");
-        return any();
-    }
     if (!q->loaded) q->operand = wg_input(r->head.tape, x.value);
     q->loaded = 1;
-    return q->operand;
+    if (!q->added) return q->operand;
+    q->added = 0, q->stored = 1; /* no sum: what was there is read, with what was added */
+    return q->now = wg_let(r->head.tape, wg_add(q->operand, q->now));
 }
 
 static void store(wgi_turns *r, const void *p, int number, wg_real x) {
