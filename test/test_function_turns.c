@@ -285,6 +285,36 @@ static void constants_of_a_turn_are_those_of_its_loop(void **state) {
     }
 }
 
+/* What is read behind an addition is what was there with what was added: a state where it is the
+ * same in all turns, otherwise an element. */
+static void sums_are_read_behind_additions(void **state) {
+    (void)state;
+    static const char sites[2];
+    enum { TURNS = 5 };
+    for (unsigned carried = 0; carried < 2; carried++) {
+        wg_tape_reset(tape);
+        wg_real x[TURNS], y[TURNS], s = wg_input(tape, 0.5);
+        for (int i = 0; i < TURNS; i++) x[i] = wg_input(tape, i), y[i] = wg_constant(10 * i);
+        wg_turns *const r = wg_turns_begin(tape, &sites[carried], "of sums that are read",
+                                           carried ? WG_TURNS_CARRIED : 0);
+        for (int i = 0; i < TURNS; i++)
+            if (wg_turns_next(r)) {
+                wg_real *const to = carried ? &s : &y[i];
+                wg_turns_add(r, to, wg_turns_load(r, &x[i]));
+                wg_turns_add(r, to, wg_constant(1));
+                wg_turns_store(r, &x[i], wg_let(r->tape, wg_mul(2.0, wg_turns_load(r, to))));
+            }
+        assert_int_equal(wg_turns_end(r), WG_OK);
+        double sum = 0.5;
+        for (int i = 0; i < TURNS; i++) {
+            sum += i + 1;
+            assert_true(wg_value(x[i]) == 2 * (carried ? sum : 11 * i + 1));
+            assert_true(wg_value(y[i]) == (carried ? 10 * i : 11 * i + 1));
+        }
+        assert_true(wg_value(s) == (carried ? sum : 0.5));
+    }
+}
+
 static void functions_are_made_once(void **state) {
     (void)state;
     const double x[2] = {1.7, -1.2};
@@ -341,6 +371,7 @@ int main(void) {
         cmocka_unit_test(elements_and_states_are_those_of_the_turns),
         cmocka_unit_test(turns_that_depend_on_each_other_are_refused),
         cmocka_unit_test(constants_of_a_turn_are_those_of_its_loop),
+        cmocka_unit_test(sums_are_read_behind_additions),
         cmocka_unit_test(functions_are_made_once),
         cmocka_unit_test(nothing_is_done_without_a_loop),
     };
