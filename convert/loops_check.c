@@ -280,8 +280,8 @@ static bool check_assignment(turn *t, const node *n) {
     if (!check_place(t, to)) return false;
     const node *const loop = t->loop;
     if (loop != NULL && loop->loop == LOOP_MAP && to->kind == NODE_NAME && !own &&
-        !is_of_turn(t, to->decl) && !is_sum(t, n) && !same(n->op, "+=") && !same(n->op, "-=") &&
-        first_use(loop->child[3], to->decl) == READ)
+        !is_of_turn(t, to->decl) && !is_sum(t, n) && n->children == 2 && !same(n->op, "+=") &&
+        !same(n->op, "-=") && first_use(loop->child[3], to->decl) == READ)
         return refuse(
             t, n,
             "it is carried from turn to turn: 'wengert: scan' before the loop makes it a state");

@@ -114,7 +114,7 @@ static const char *assigned(turn *t, const node *to, const char *x) {
 static const char *assignment(turn *t, const node *n, const node *condition) {
     const node *const to = bare(n->child[0]);
     const bool own = is_own_place(t, to), sum = is_sum(t, n) && !own;
-    const char *const x = n->children < 2 ? "1.0" : NULL, *e;
+    const char *const x = n->children < 2 ? "wg_constant(1)" : NULL, *e;
     if (x != NULL) e = x;
     else if (sum) e = value(t, bare(n->child[1])->child[1]);
     else e = value(t, n->child[1]);

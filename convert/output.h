@@ -24,8 +24,8 @@ bool is_converted(const writer *w, const file *f);
 const char *write_header(writer *w, const output *o, const char *declarations);
 /* A declaration of `name` with that type. */
 const char *declared_as(const type *t, const char *name);
-/* The callback, and the arguments that it takes: what the header has of them, all of it, and what
- * the source has. */
+/* The callback, and the arguments that it takes: what the header has of their declaration, all
+ * of it, and what stands in the source. */
 const char *callback_declaration(writer *w);
 const char *whole_declaration(writer *w);
 const char *callback_definition(writer *w, const char *in);

@@ -194,12 +194,24 @@ enum {
     READS_SUM,
     LESS,
     MORE,
+    OTHER_CONSTANT,
+    BEGINS_WITH_VARIABLE,
     GATHERS,
     BAD
 };
 static void bad_body(wg_turns *r, int what, int i, wg_real *x, wg_real *s) {
     const wg_real v = wg_turns_load(r, &x[i]);
+    double number = i;
+    wg_real own = x[i];
     switch (what) {
+    case OTHER_CONSTANT:
+        wg_turns_local(r, &number, sizeof number);
+        wg_turns_add(r, s, wg_let(r->tape, wg_mul(v, wg_turns_load_number(r, &number))));
+        break;
+    case BEGINS_WITH_VARIABLE:
+        wg_turns_local(r, &own, sizeof own);
+        wg_turns_add(r, s, wg_let(r->tape, wg_mul(v, wg_turns_load(r, &own))));
+        break;
     case CARRIED:
         wg_turns_store(r, s, wg_let(r->tape, wg_mul(wg_turns_load(r, s), v)));
         break;
@@ -246,6 +258,60 @@ static void turns_that_depend_on_each_other_are_refused(void **state) {
         assert_non_null(strstr(wg_tape_message(tape), "of the test"));
         if (what == CARRIED) assert_true(isnan(wg_value(s)));
         wg_tape_reset(tape);
+    }
+}
+
+/* One site, and a constant that is another one in each loop. */
+static void constants_of_a_turn_are_those_of_its_loop(void **state) {
+    (void)state;
+    static const char site;
+    for (int k = 1; k < 5; k++) {
+        wg_tape_reset(tape);
+        const wg_real x = wg_input(tape, 3);
+        wg_real s = wg_constant(0);
+        wg_turns *const r = wg_turns_begin(tape, &site, "of constants", 0);
+        for (int i = 0; i < 5; i++)
+            if (wg_turns_next(r)) {
+                double own[2] = {k % 3, 2};
+                wg_turns_local(r, own, sizeof own);
+                wg_turns_add_number(r, &own[1], wg_constant(1));
+                wg_turns_add(r, &s,
+                             wg_let(r->tape, wg_mul(wg_mul(wg_turns_load(r, &x),
+                                                           wg_turns_load_number(r, &own[0])),
+                                                    wg_turns_load_number(r, &own[1]))));
+            }
+        assert_int_equal(wg_turns_end(r), WG_OK);
+        assert_true(wg_value(s) == 5 * 3 * 3 * (k % 3));
+    }
+}
+
+/* What is read behind an addition is what was there with what was added: a state where it is the
+ * same in all turns, otherwise an element. */
+static void sums_are_read_behind_additions(void **state) {
+    (void)state;
+    static const char sites[2];
+    enum { TURNS = 5 };
+    for (unsigned carried = 0; carried < 2; carried++) {
+        wg_tape_reset(tape);
+        wg_real x[TURNS], y[TURNS], s = wg_input(tape, 0.5);
+        for (int i = 0; i < TURNS; i++) x[i] = wg_input(tape, i), y[i] = wg_constant(10 * i);
+        wg_turns *const r = wg_turns_begin(tape, &sites[carried], "of sums that are read",
+                                           carried ? WG_TURNS_CARRIED : 0);
+        for (int i = 0; i < TURNS; i++)
+            if (wg_turns_next(r)) {
+                wg_real *const to = carried ? &s : &y[i];
+                wg_turns_add(r, to, wg_turns_load(r, &x[i]));
+                wg_turns_add(r, to, wg_constant(1));
+                wg_turns_store(r, &x[i], wg_let(r->tape, wg_mul(2.0, wg_turns_load(r, to))));
+            }
+        assert_int_equal(wg_turns_end(r), WG_OK);
+        double sum = 0.5;
+        for (int i = 0; i < TURNS; i++) {
+            sum += i + 1;
+            assert_true(wg_value(x[i]) == 2 * (carried ? sum : 11 * i + 1));
+            assert_true(wg_value(y[i]) == (carried ? 10 * i : 11 * i + 1));
+        }
+        assert_true(wg_value(s) == (carried ? sum : 0.5));
     }
 }
 
@@ -304,6 +370,8 @@ int main(void) {
         cmocka_unit_test(sums_over_data_are_those_of_the_turns),
         cmocka_unit_test(elements_and_states_are_those_of_the_turns),
         cmocka_unit_test(turns_that_depend_on_each_other_are_refused),
+        cmocka_unit_test(constants_of_a_turn_are_those_of_its_loop),
+        cmocka_unit_test(sums_are_read_behind_additions),
         cmocka_unit_test(functions_are_made_once),
         cmocka_unit_test(nothing_is_done_without_a_loop),
     };

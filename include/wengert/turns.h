@@ -8,7 +8,8 @@
  *     wg_turns *const r = wg_turns_begin(t, &site, "file.c:12", 0);
  *     for (int i = 0; i < n; i++)
  *         if (wg_turns_next(r)) {
- *             wg_real e = wg_let(r->tape, wg_sub(wg_turns_load_number(r, &y[i]), wg_turns_load(r, &a)));
+ *             wg_real e = wg_let(r->tape, wg_sub(wg_turns_load_number(r, &y[i]),
+ *                                                wg_turns_load(r, &a)));
  *             wg_turns_add(r, &s, wg_let(r->tape, wg_square(e)));
  *         }
  *     if (wg_turns_end(r) != WG_OK) ...
@@ -41,9 +42,9 @@ enum { WG_TURNS_CARRIED = 1 };
  *          with the tape, and found again where all turns take the way that they took then.
  * where:   what messages call the loop; stays as it is until the end.
  * Cost:    none yet. The function is made at the end of the first call: its derivatives, too.
- * Errors:  (NULL, which all calls here take; the tape keeps the status)  WG_ENULL; WG_EMODE: another loop is
- *          open (a reset closes it), or t is a segment of a parallel loop; WG_ENOMEM,
- *          WG_EBUDGET. */
+ * Errors:  (NULL, which all calls here take; the tape keeps the status)  WG_ENULL; WG_EMODE:
+ *          another loop is open (a reset closes it), or t is a segment of a parallel loop;
+ *          WG_ENOMEM, WG_EBUDGET. */
 WG_API wg_turns *wg_turns_begin(wg_tape *t, const void *site, const char *where,
                                 unsigned flags);
 /* wg_turns_next - begins a turn: is its body to be run? Counts. NULL: 0. */
@@ -63,7 +64,8 @@ WG_API void wg_turns_store_number(wg_turns *r, double *p, wg_real x);
 WG_API void wg_turns_add(wg_turns *r, wg_real *p, wg_real x);
 WG_API void wg_turns_add_number(wg_turns *r, double *p, wg_real x);
 /* wg_turns_local - memory of the turn: a variable or an array that begins here, with constants
- * in it. It has no more to do with what stood there before. */
+ * in it, the same in each turn (otherwise WG_EARG, at the end). It has no more to do with what
+ * stood there before. */
 WG_API void wg_turns_local(wg_turns *r, const void *p, size_t bytes);
 /* wg_turns_private - memory that was there before, but is of the turn: it reads nothing there
  * that it has not written (otherwise WG_EARG, at the end), and after the loop nobody reads
@@ -81,9 +83,10 @@ WG_API long long wg_turns_way(wg_turns *r, long long way);
  *          what is read are as in a loop before at this site, its function is used, otherwise
  *          one is made: kept until the tape is freed, or, of many, until resets after the last
  *          use.
- * Errors:  (the tape keeps the status, what the loop assigns to is NaN)  WG_EARG: the first two turns differ, or
- *          one turn reads or overwrites what another one writes, beside WG_TURNS_CARRIED; those
- *          of wg_function_extract, wg_callable_new, wg_map and wg_scan. WG_ENULL, and nothing
+ * Errors:  (the tape keeps the status, what the loop has assigned to so far is NaN)  WG_EARG:
+ *          the first two turns differ, also in which places are one and the same, or one turn
+ *          reads or overwrites what another one writes, beside WG_TURNS_CARRIED; those of
+ *          wg_function_extract, wg_callable_new, wg_map and wg_scan. WG_ENULL, and nothing
  *          is kept: r is NULL. WG_ESTALE: the tape was reset since wg_turns_begin. */
 WG_API wg_status wg_turns_end(wg_turns *r);
 

@@ -14,13 +14,15 @@ static const double t[6] = {0.1, 0.4, 0.9, 1.3, 1.7, 2.2}, z[6] = {1.0, 0.7, 0.8
 static double model(const double *p, double at) { return p[0] * exp(p[1] * at) + p[2]; }
 
 static double misfit(const double *p, int n) {
-    double s = 0.25;
+    double s = 0.25, count = 0, left = p[1];
     /* wengert: map */
     for (int i = 0; i < n; i++) {
         const double r = z[i] - model(p, t[i]);
         s += r * r;
+        count++;
+        left--;
     }
-    return 0.5 * s;
+    return 0.5 * s + count * left;
 }
 
 /* elements, neighbours, whole numbers, a factor that is a number, an array of the turn */

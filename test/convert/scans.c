@@ -72,9 +72,21 @@ static double variances(const double *p, int n, int lags) {
     return h[n - 1] * h[3] + i;
 }
 
+/* numbers that are counted up and down, and read between */
+static double counted(const double *x, int n) {
+    double up = 0, down = x[0] * x[1], s = 0;
+    /* wengert: scan */
+    for (int i = 0; i < n; i++) {
+        up++;
+        s += up * r[i] * down * down;
+        --down;
+    }
+    return s + up;
+}
+
 void f(const double *x, double *y) {
     y[0] = garch(x, 8) + garch(x, 1);
     pendulum(x, y + 1, y + 3, 5);
     y[8] = cell(x, 8);
-    y[9] = variances(x, 8, 2) + variances(x, 6, 1);
+    y[9] = variances(x, 8, 2) + variances(x, 6, 1) + counted(x, 5);
 }

@@ -7,7 +7,7 @@
 #include <string.h>
 
 /* Events; the number of a place stands above. */
-enum { LOADED, STORED, ADDED, LOCAL, WHOLE, WAY };
+enum { LOADED, STORED, ADDED, LOCAL, WHOLE, WAY, CONSTANT };
 enum { EVENT_BITS = 3 };
 
 int wgi_turn_need(wgi_turns *r, wgi_turn_list *l, size_t bytes) {
@@ -212,19 +212,51 @@ static int is_unwritten(wgi_turns *r, const wgi_turn_place *q) {
     return 1;
 }
 
-static wg_real load(wgi_turns *r, const void *p, int number, double value) {
+/* What stands at a place before the turn. */
+typedef struct standing {
+    double value;
+    int variable;
+} standing;
+static standing number_at(const wgi_turns *r, const double *p) {
+    return (standing){r != NULL && p != NULL ? *p : 0, 0};
+}
+static standing real_at(const wgi_turns *r, const wg_real *p) {
+    if (r == NULL || p == NULL) return (standing){0, 0};
+    return (standing){wg_value(*p), p->at.slot != 0};
+}
+
+/* In memory of the turn it is a constant of the function: the same in both turns, and where the
+ * function is used again. */
+static wg_real constant(wgi_turns *r, standing x) {
+    uint64_t bits;
+    memcpy(&bits, &x.value, sizeof bits);
+    const uint64_t half[] = {bits & UINT32_MAX, bits >> 32};
+    if (x.variable) wgi_turn_fail(r, WG_EARG, "memory of a turn begins with a variable in it");
+    for (int k = 0; k < 2; k++)
+        if (event(r, CONSTANT, half[k]) != (int64_t)half[k])
+            wgi_turn_fail(r, WG_EARG,
+                          "memory of a turn does not begin with the same numbers in each");
+    return wg_constant(x.value);
+}
+static wg_real in_second_turn(wgi_turns *r, standing x) {
+    const uint64_t *const way = r != NULL ? r->way.at : NULL;
+    if (way != NULL && !r->failed && r->turn == 2 && r->cursor < r->way.n &&
+        (way[r->cursor] & ((1u << EVENT_BITS) - 1)) == CONSTANT)
+        (void)constant(r, x);
+    return any();
+}
+
+static wg_real load(wgi_turns *r, const void *p, int number, standing x) {
     wgi_turn_place *const q = place_of(r, LOADED, p, number);
-    if (q == NULL) return any();
+    if (q == NULL) return in_second_turn(r, x);
     if (q->stored) return q->now;
     if (is_unwritten(r, q)) return any();
-    if (q->local != 0) return wg_constant(value);
-    if (q->added) {
-        wgi_turn_fail(r, WG_EARG, "a turn reads a sum that it has added to");
-        return any();
-    }
-    if (!q->loaded) q->operand = wg_input(r->head.tape, value);
+    if (q->local != 0) return constant(r, x);
+    if (!q->loaded) q->operand = wg_input(r->head.tape, x.value);
     q->loaded = 1;
-    return q->operand;
+    if (!q->added) return q->operand;
+    q->added = 0, q->stored = 1; /* no sum: what was there is read, with what was added */
+    return q->now = wg_let(r->head.tape, wg_add(q->operand, q->now));
 }
 
 static void store(wgi_turns *r, const void *p, int number, wg_real x) {
@@ -235,11 +267,14 @@ static void store(wgi_turns *r, const void *p, int number, wg_real x) {
     q->now = x;
 }
 
-static void add(wgi_turns *r, const void *p, int number, double value, wg_real x) {
+static void add(wgi_turns *r, const void *p, int number, standing before, wg_real x) {
     wgi_turn_place *const q = place_of(r, ADDED, p, number);
-    if (q == NULL) return;
+    if (q == NULL) {
+        (void)in_second_turn(r, before);
+        return;
+    }
     if (!q->stored && is_unwritten(r, q)) return;
-    if (q->local != 0 && !q->stored) q->now = wg_constant(value);
+    if (q->local != 0 && !q->stored) q->now = constant(r, before);
     if (q->loaded && !q->stored) q->now = q->operand;
     const int begins = q->local == 0 && !q->loaded && !q->stored && !q->added;
     q->now = begins ? x : wg_let(r->head.tape, wg_add(q->now, x));
@@ -248,20 +283,20 @@ static void add(wgi_turns *r, const void *p, int number, double value, wg_real x
 }
 
 wg_real wg_turns_load(wg_turns *r, const wg_real *p) {
-    return load((wgi_turns *)r, p, 0, r != NULL && p != NULL ? wg_value(*p) : 0);
+    return load((wgi_turns *)r, p, 0, real_at((wgi_turns *)r, p));
 }
 wg_real wg_turns_load_number(wg_turns *r, const double *p) {
-    return load((wgi_turns *)r, p, 1, r != NULL && p != NULL ? *p : 0);
+    return load((wgi_turns *)r, p, 1, number_at((wgi_turns *)r, p));
 }
 void wg_turns_store(wg_turns *r, wg_real *p, wg_real x) { store((wgi_turns *)r, p, 0, x); }
 void wg_turns_store_number(wg_turns *r, double *p, wg_real x) {
     store((wgi_turns *)r, p, 1, x);
 }
 void wg_turns_add(wg_turns *r, wg_real *p, wg_real x) {
-    add((wgi_turns *)r, p, 0, r != NULL && p != NULL ? wg_value(*p) : 0, x);
+    add((wgi_turns *)r, p, 0, real_at((wgi_turns *)r, p), x);
 }
 void wg_turns_add_number(wg_turns *r, double *p, wg_real x) {
-    add((wgi_turns *)r, p, 1, r != NULL && p != NULL ? *p : 0, x);
+    add((wgi_turns *)r, p, 1, number_at((wgi_turns *)r, p), x);
 }
 
 static void begin_local(wgi_turns *r, const void *p, size_t bytes, uint32_t kind) {
