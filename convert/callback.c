@@ -7,7 +7,7 @@
 #include "convert/forward.h"
 #include "convert/generic.h"
 
-static const char *whole_declaration(writer *w) {
+const char *whole_declaration(writer *w) {
     const char *const name = w->a->root->name;
     if (w->generic) return generic_declaration(w, arguments_declaration(w));
     return format(

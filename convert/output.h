@@ -24,8 +24,10 @@ bool is_converted(const writer *w, const file *f);
 const char *write_header(writer *w, const output *o, const char *declarations);
 /* A declaration of `name` with that type. */
 const char *declared_as(const type *t, const char *name);
-/* The callback, and the arguments that it takes; declared in the header. */
+/* The callback, and the arguments that it takes: what the header has of them, all of it, and what
+ * the source has. */
 const char *callback_declaration(writer *w);
+const char *whole_declaration(writer *w);
 const char *callback_definition(writer *w, const char *in);
 /* A function that gives the globals of file f that hold variables the values of the originals,
  * and what it needs that is not in `done`; "" where there are none. */

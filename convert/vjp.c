@@ -187,7 +187,7 @@ static const char *prototype(const writer *w) {
 }
 
 const char *vjp_declaration(writer *w) {
-    if (w->rows) return callback_declaration(w);
+    if (w->rows) return whole_declaration(w);
     text to = {NULL, 0, 0};
     put(&to, arguments_declaration(w));
     putf(

@@ -380,17 +380,28 @@ static void near_points_keep_the_digits_of_second_derivatives(void **state) {
     wg_tape_free(t);
 }
 
-static void a_distance_beyond_the_range_of_numbers_has_no_slope(void **state) {
+/* The distance is infinite, its direction is that of points nearer to each other; NaN by an
+ * infinite coordinate, 0 by others beside it. */
+static void a_distance_beyond_the_range_of_numbers_has_a_slope(void **state) {
     (void)state;
-    static const double far[] = {1.5e308, 1.5e308}, none[] = {0, 0};
+    static const double far[] = {1.5e308, 5, -1.125e308, -INFINITY, 0, 0}, none[] = {0, 0, 0};
+    static const double want[][3] = {{0.8, -0.6, 0}, {0, NAN, 0}};
     wg_tape *const t = wg_tape_new(NULL);
-    double g[2];
-    const wg_mat x = wg_mat_input(t, 1, 2, far, 1), z = wg_mat_input(t, 1, 2, none, 1);
+    double g[6], h[3];
+    const wg_mat x = wg_mat_input(t, 2, 3, far, 2), z = wg_mat_input(t, 1, 3, none, 1);
     const wg_mat d = wg_distances(t, x, z);
-    assert_true(isinf(derived_at(d, 0, 0)));
-    assert_int_equal(wg_reverse(t, wg_mat_at(d, 0, 0)), WG_OK);
-    assert_int_equal(wg_mat_adjoint(t, x, g, 1), WG_OK);
-    assert_true(isnan(g[0]) && isnan(g[1]));
+    for (size_t i = 0; i < 2; i++) {
+        assert_true(derived_at(d, i, 0) == INFINITY);
+        assert_int_equal(wg_reverse(t, wg_mat_at(d, i, 0)), WG_OK);
+        assert_int_equal(wg_mat_adjoint(t, x, g, 2), WG_OK);
+        assert_int_equal(wg_mat_adjoint(t, z, h, 1), WG_OK);
+        for (size_t k = 0; k < 3; k++) {
+            const double by = g[i + 2 * k];
+            if (isnan(want[i][k])) assert_true(isnan(by) && isnan(h[k]));
+            else assert_true(fabs(by - want[i][k]) <= 2 * DBL_EPSILON && h[k] == -by);
+            assert_true(g[1 - i + 2 * k] == 0);
+        }
+    }
     wg_tape_free(t);
 }
 
@@ -454,7 +465,7 @@ int main(void) {
                                         written_out_open, written_out_close),
         cmocka_unit_test(distances_have_derivatives_in_every_unit),
         cmocka_unit_test(near_points_keep_the_digits_of_second_derivatives),
-        cmocka_unit_test(a_distance_beyond_the_range_of_numbers_has_no_slope),
+        cmocka_unit_test(a_distance_beyond_the_range_of_numbers_has_a_slope),
         cmocka_unit_test(a_correction_of_the_covariance_is_a_number),
         cmocka_unit_test(a_cumulative_maximum_of_a_nan_has_no_slope),
         cmocka_unit_test_setup_teardown(functions_recorded_at_a_nan_serve_there_only,

@@ -4,7 +4,9 @@
  * with turns that differ. */
 #include "calls.h"
 
-enum { CELLS = 24 };
+/* Room for all that turns reach: the library goes on from the first two of them, so that an
+ * index that begins anew at the end would not be the one that it takes. */
+enum { MOST_TURNS = 24, CELLS = 64 };
 static wg_real cell[CELLS];
 static double plain[CELLS];
 enum {
@@ -25,7 +27,7 @@ enum {
 
 /* What a turn does: which calls, at which places, that move by so much. */
 static void turn(wg_turns *r, int what, size_t at, size_t stride, size_t turn, int odd) {
-    const size_t k = (at + stride * turn) % CELLS;
+    const size_t k = at + stride * turn;
     double own[2] = {1, 2};
     wg_real x = wg_turns_load(r, odd ? NULL : &cell[k]);
     if (what == LOAD_NUMBER || what == WHOLE)
@@ -43,8 +45,8 @@ static void turn(wg_turns *r, int what, size_t at, size_t stride, size_t turn, i
         if (!odd) wg_turns_store_number(r, &plain[3], x);
         x = wg_turns_load_number(r, &plain[3]);
     }
-    if (what == STORE) wg_turns_store(r, &cell[(k + at) % CELLS], x);
-    else if (what == STORE_NUMBER) wg_turns_store_number(r, &plain[(k + at) % CELLS], x);
+    if (what == STORE) wg_turns_store(r, &cell[k + at], x);
+    else if (what == STORE_NUMBER) wg_turns_store_number(r, &plain[k + at], x);
     else if (what == ADD_NUMBER) wg_turns_add_number(r, &plain[0], x);
     else wg_turns_add(r, &cell[CELLS - 1], x);
 }
@@ -52,7 +54,7 @@ static void turn(wg_turns *r, int what, size_t at, size_t stride, size_t turn, i
 static void loop(int what) {
     TAPE(t);
     static char site[4];
-    const size_t n = one_in(4) ? below(4) : below(CELLS), at = below(4), stride = below(3);
+    const size_t n = one_in(4) ? below(4) : below(MOST_TURNS), at = below(4), stride = below(3);
     const void *const where = one_in(40) ? NULL : &site[below(4)];
     const char *const name = one_in(40) ? NULL : "of the fuzz";
     const unsigned flags = one_in(2) ? WG_TURNS_CARRIED : 0;
