@@ -44,11 +44,7 @@
 #else
 #define WGI_CONSTANT14 WGI_MEMBER
 #endif
-#if (defined(__clang__) ? __clang_major__ : __GNUC__) >= 9
 #define WGI_IS_CONSTANT() __builtin_is_constant_evaluated()
-#else
-#define WGI_IS_CONSTANT() false
-#endif
 
 /* -DWG_SMALL_CODE and -Os: what appends a statement is not in line. */
 #if defined(WG_SMALL_CODE) || defined(__OPTIMIZE_SIZE__)
