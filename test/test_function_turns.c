@@ -315,6 +315,40 @@ static void sums_are_read_behind_additions(void **state) {
     }
 }
 
+/* Of what is written to a double its value stays, in the turn, too, and in those behind it. */
+static void numbers_have_no_derivatives(void **state) {
+    (void)state;
+    static const char sites[4];
+    enum { TURNS = 5 };
+    for (unsigned k = 0; k < 4; k++) {
+        wg_tape_reset(tape);
+        const wg_real x = wg_input(tape, 3);
+        wg_real y = wg_input(tape, 0.5);
+        double number = 2, at = 2;
+        wg_turns *const r =
+            wg_turns_begin(tape, &sites[k], "of numbers", k < 2 ? WG_TURNS_CARRIED : 0);
+        for (int i = 0; i < TURNS; i++)
+            if (wg_turns_next(r)) {
+                double own = 2;
+                double *const to = k < 2 ? &number : &own;
+                wg_turns_local(r, &own, sizeof own);
+                const wg_real v = wg_turns_load(r, &x);
+                if (k % 2 != 0) wg_turns_add_number(r, to, v);
+                else wg_turns_store_number(r, to, wg_let(r->tape, wg_mul(v, 2.0)));
+                wg_turns_add(r, &y, wg_let(r->tape, wg_mul(v, wg_turns_load_number(r, to))));
+            }
+        assert_int_equal(wg_turns_end(r), WG_OK);
+        double slope = 0;
+        for (int i = 0; i < TURNS; i++) {
+            at = k % 2 == 0 ? 6 : (k < 2 ? at : 2) + 3;
+            slope += at;
+        }
+        assert_true(wg_value(y) == 0.5 + 3 * slope && (k > 1 || number == at));
+        assert_int_equal(wg_reverse(tape, y), WG_OK);
+        assert_true(wg_adjoint(tape, x) == slope);
+    }
+}
+
 static void functions_are_made_once(void **state) {
     (void)state;
     const double x[2] = {1.7, -1.2};
@@ -372,6 +406,7 @@ int main(void) {
         cmocka_unit_test(turns_that_depend_on_each_other_are_refused),
         cmocka_unit_test(constants_of_a_turn_are_those_of_its_loop),
         cmocka_unit_test(sums_are_read_behind_additions),
+        cmocka_unit_test(numbers_have_no_derivatives),
         cmocka_unit_test(functions_are_made_once),
         cmocka_unit_test(nothing_is_done_without_a_loop),
     };

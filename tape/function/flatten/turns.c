@@ -259,9 +259,15 @@ static wg_real load(wgi_turns *r, const void *p, int number, standing x) {
     return q->now = wg_let(r->head.tape, wg_add(q->operand, q->now));
 }
 
+/* What is assigned or added to a number is a value. */
+static wg_real given(wgi_turns *r, int number, wg_real x) {
+    return number ? wg_let(r->head.tape, wg_stop_gradient(x)) : x;
+}
+
 static void store(wgi_turns *r, const void *p, int number, wg_real x) {
     wgi_turn_place *const q = place_of(r, STORED, p, number);
     if (q == NULL) return;
+    x = given(r, number, x);
     if (q->added) wgi_turn_fail(r, WG_EARG, "a turn assigns to a sum that it has added to");
     q->stored = 1;
     q->now = x;
@@ -274,6 +280,7 @@ static void add(wgi_turns *r, const void *p, int number, standing before, wg_rea
         return;
     }
     if (!q->stored && is_unwritten(r, q)) return;
+    x = given(r, number, x);
     if (q->local != 0 && !q->stored) q->now = constant(r, before);
     if (q->loaded && !q->stored) q->now = q->operand;
     const int begins = q->local == 0 && !q->loaded && !q->stored && !q->added;
