@@ -56,8 +56,8 @@ WG_API int wg_turns_next(wg_turns *r);
  * wg_turns_store, .._number - assigns to it. After the loop *p is what its last turn left.
  * wg_turns_add, .._number - adds to it: what no turn reads is the sum over all turns, which
  *          begins with what stands there. Sums are added in blocks of turns: their last bits
- *          are others than a loop's. A number gets the value of what is
- *          assigned or added to it: its derivative is 0, for what reads it in a turn, too. */
+ *          are others than a loop's. A number gets the value of what is assigned or added to
+ *          it: its derivative is 0, for what reads it in a turn, too. */
 WG_API wg_real wg_turns_load(wg_turns *r, const wg_real *p);
 WG_API wg_real wg_turns_load_number(wg_turns *r, const double *p);
 WG_API void wg_turns_store(wg_turns *r, wg_real *p, wg_real x);
