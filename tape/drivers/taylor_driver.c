@@ -24,6 +24,7 @@ typedef struct shape {
     unsigned char *state;
     unsigned char *fixed; /* is a number part of the code? */
     size_t numbers;       /* its own */
+    int any_fixed;
     uint32_t y;
     wgi_taylor_plan plan;
 } shape;
@@ -111,7 +112,7 @@ static uint32_t take_entry(wgi_graph *g, shape *h) {
     wgi_statement_code_of(&h->e, &p);
     find_fixed(&p, h->fixed);
     for (size_t k = 0; k < h->numbers; k++)
-        if (h->fixed[k]) in[operands + k] = WGI_NO_NODE;
+        if (h->fixed[k]) h->any_fixed = 1, in[operands + k] = WGI_NO_NODE;
     return wgi_taking_statement(g, &p, in, in + operands);
 }
 
@@ -145,7 +146,7 @@ static int is_alike(const shape *h, const wgi_entry *e, const unsigned char *sta
         return 0;
     for (size_t k = 0; k < e->operands; k++)
         if (h->state[k] != state[k]) return 0;
-    for (size_t k = 0; k < h->numbers; k++)
+    for (size_t k = 0; h->any_fixed && k < h->numbers; k++)
         if (h->fixed[k] && memcmp(&h->e.number[k], &e->number[k], sizeof(double)) != 0)
             return 0;
     return 1;
@@ -191,8 +192,7 @@ static void leave(const run *r, const piece *p) {
 static void look_at(const run *r, const wgi_entry *e, unsigned char *state) {
     for (size_t k = 0; k < e->operands; k++) {
         const uint32_t slot = e->slot[k];
-        if (slot != 0 && r->state[slot] == UNSEEN)
-            set_still(r, slot, wgi_values(r->d.c)[slot]);
+        if (slot != 0 && r->state[slot] == UNSEEN) set_still(r, slot, wgi_values(r->d.c)[slot]);
         state[k] = slot != 0 ? r->state[slot] : NUMBER;
     }
 }
@@ -240,7 +240,7 @@ static void run_back(const run *r) {
         double *const bar = bar_of(r, p->out);
         if (!q->s.moves[h->y] || all_zero(bar, r->order + 1)) continue;
         enter(r, p);
-        if (q->computes > 1) wgi_taylor_forward(q);
+        if (q->computes + q->steps > 1) wgi_taylor_forward(q);
         memset(q->own_bar, 0, q->own_bars * sizeof *q->own_bar);
         for (size_t k = 0; k < h->e.operands; k++)
             if (h->state[k] != NUMBER) q->bar[k] = bar_of(r, p->slot[k]);
@@ -270,11 +270,9 @@ static wg_status run_all(run *r, const double *x, const double *w) {
     r->y = wgi_node_list(c, r->m);
     if (c->status != WG_OK) return c->status;
     for (size_t i = 0; i < r->n; i++) r->x[i] = wgi_graph_input(&q->g, WGI_ONCE);
-    wg_status s =
-        wgi_taking_all(&q->g, r->d.c, 0, r->n, r->d.x, r->x, r->m, r->d.y, r->y);
+    wg_status s = wgi_taking_all(&q->g, r->d.c, 0, r->n, r->d.x, r->x, r->m, r->d.y, r->y);
     if (s == WG_OK) s = refuse_wholes(r, &q->g);
-    if (s == WG_OK)
-        s = wgi_taylor_plan_make(q, r->order, r->adjoint, r->n, r->x, r->m, r->y);
+    if (s == WG_OK) s = wgi_taylor_plan_make(q, r->order, r->adjoint, r->n, r->x, r->m, r->y);
     if (s != WG_OK) return s;
     for (size_t i = 0; i < r->n; i++) load(r, i, x, q->row[r->x[i]]);
     wgi_taylor_forward(q);
@@ -290,7 +288,8 @@ static wg_status run_by_entries(run *r, const double *x, const double *w) {
     const size_t slots = r->d.c->head.slots;
     wgi_core *const c = workspace(r);
     if (slots > SIZE_MAX / 64 / sizeof *r->c / r->stride)
-        return wgi_fail(c, WG_ENOMEM, "%s: no room for rows of %zu variables", r->d.call, slots);
+        return wgi_fail(c, WG_ENOMEM, "%s: no room for rows of %zu variables", r->d.call,
+                        slots);
     r->c = keep(r, slots * r->stride, sizeof *r->c);
     r->state = keep_zeros(r, slots, 1);
     if (r->adjoint) r->bar = keep_zeros(r, slots * r->stride, sizeof *r->bar);
@@ -310,18 +309,19 @@ static wg_status run_by_entries(run *r, const double *x, const double *w) {
 static void put(const run *r, double *c, double *g) {
     for (size_t j = 0; j < r->m && c != NULL; j++) {
         const wg_real y = r->d.y[j];
-        const double *const row = y.at.slot == 0 ? NULL
-                                  : r->is_one    ? r->all.row[r->y[j]]
+        const double *const row = y.at.slot == 0                  ? NULL
+                                  : r->is_one                     ? r->all.row[r->y[j]]
                                   : r->state[y.at.slot] == UNSEEN ? NULL
                                                                   : row_of(r, y.at.slot);
         for (size_t k = 0; k <= r->order; k++)
-            c[k * r->m + j] = k == 0            ? y.value
-                              : y.at.slot == 0  ? wgi_of_constant(y)
-                              : row == NULL     ? 0
-                                                : row[k];
+            c[k * r->m + j] = k == 0           ? y.value
+                              : y.at.slot == 0 ? wgi_of_constant(y)
+                              : row == NULL    ? 0
+                                               : row[k];
     }
     for (size_t i = 0; i < r->n && g != NULL; i++) {
-        const double *const bar = r->is_one ? r->all.bar[r->x[i]] : bar_of(r, r->d.x[i].at.slot);
+        const double *const bar =
+            r->is_one ? r->all.bar[r->x[i]] : bar_of(r, r->d.x[i].at.slot);
         for (size_t k = 0; k <= r->order; k++) g[k * r->n + i] = bar[k];
     }
 }

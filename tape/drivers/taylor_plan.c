@@ -37,13 +37,23 @@ static int is_moving_partial(const plan *r, uint32_t p) {
     return p != WGI_NO_NODE && r->s.moves[p] && r->s.need[p] != 0;
 }
 
+static int is_arithmetic(unsigned kind) {
+    return kind == WGI_SERIES_ADD || kind == WGI_SERIES_SUB || kind == WGI_SERIES_PRODUCT ||
+           kind == WGI_SERIES_SQUARE || kind == WGI_SERIES_QUOTIENT || kind == WGI_SERIES_ROOT;
+}
+
 static void add_step(plan *r, uint32_t node) {
     const uint32_t count = r->g.node[node].count;
     wgi_taylor_step *const s = &r->step[r->steps++];
     s->kind = r->kind[node];
     s->node = node;
     s->need = r->s.need[node];
+    for (uint32_t k = 0; k < 3; k++)
+        s->x[k] = count == 0 ? node : operand(r, node, k < count ? k : 0);
+    s->has_value = r->g.node[node].kind == WGI_NODE_OP && is_arithmetic(s->kind);
     s->first_moves = count > 0 && r->s.moves[operand(r, node, 0)];
+    if (s->kind == WGI_SERIES_PRODUCT && operand(r, node, 0) == operand(r, node, 1))
+        s->kind = WGI_SERIES_SQUARE;
     s->second_moves = count > 1 ? r->s.moves[operand(r, node, 1)] : s->first_moves;
 }
 
@@ -121,6 +131,9 @@ wg_status wgi_taylor_plan_make(wgi_taylor_plan *r, size_t order, int adjoint, si
     for (uint32_t i = 0; i < nodes; i++)
         if (r->s.need[i] != 0) list_node(r, i, place);
     tie(r, place);
+    int all = r->steps == r->computes;
+    for (size_t i = 0; i < r->steps; i++) all &= r->step[i].has_value && !r->step[i].tied;
+    if (all) r->computes = 0;
     lay_out(r, most);
     return r->g.c->status;
 }
@@ -129,25 +142,23 @@ wg_status wgi_taylor_plan_make(wgi_taylor_plan *r, size_t order, int adjoint, si
 
 static double value(const plan *r, uint32_t node) {
     const wgi_node *const n = &r->g.node[node];
-    const uint32_t *const x = r->g.operand + n->first;
-    if (n->kind == WGI_NODE_OP) switch ((wgi_recurrence)r->kind[node]) {
-        case WGI_SERIES_ADD:
-            return *r->row[x[0]] + *r->row[x[1]];
-        case WGI_SERIES_SUB:
-            return *r->row[x[0]] - *r->row[x[1]];
-        case WGI_SERIES_PRODUCT:
-            return *r->row[x[0]] * *r->row[x[1]];
-        case WGI_SERIES_SQUARE:
-            return *r->row[x[0]] * *r->row[x[0]];
-        case WGI_SERIES_QUOTIENT:
-            return *r->row[x[0]] / *r->row[x[1]];
-        case WGI_SERIES_ROOT:
-            return sqrt(*r->row[x[0]]);
-        default:
-            break;
-        }
-    for (uint32_t k = 0; k < n->count; k++) r->at[k] = *r->row[x[k]];
+    for (uint32_t k = 0; k < n->count; k++) r->at[k] = *row(r, operand(r, node, k));
     return wgi_node_value(n, r->at);
+}
+
+static double arithmetic(unsigned kind, double a, double b) {
+    switch ((wgi_recurrence)kind) {
+    case WGI_SERIES_ADD:
+        return a + b;
+    case WGI_SERIES_SUB:
+        return a - b;
+    case WGI_SERIES_QUOTIENT:
+        return a / b;
+    case WGI_SERIES_ROOT:
+        return sqrt(a);
+    default: /* a product, a square */
+        return a * b;
+    }
 }
 
 /* ---- forward ---- */
@@ -240,20 +251,6 @@ static double next(const plan *r, uint32_t node, size_t k) {
     }
 }
 
-/* (a_k - sum_{j=1..k} b_j v_{k-j}) (1 / b_0) */
-static void quotient(const plan *r, size_t n, const double *a, const double *b, int moves,
-                     double *v) {
-    const double by = 1 / b[0];
-    if (!moves) r->rows->scale(n, a, by, v);
-    for (size_t k = 1; moves && k < n; k++)
-        v[k] = wgi_product(a[k] - convolve(b, v, k, 1, k), by);
-}
-
-static void root(size_t n, const double *a, double *v) {
-    const double by = 1 / (2 * v[0]);
-    for (size_t k = 1; k < n; k++) v[k] = wgi_product(a[k] - square(v, k, 1), by);
-}
-
 static void product(const plan *r, const wgi_taylor_step *s, size_t n, const double *a,
                     const double *b, double *v) {
     if (!s->second_moves) r->rows->scale(n, a, b[0], v);
@@ -264,11 +261,9 @@ static void product(const plan *r, const wgi_taylor_step *s, size_t n, const dou
 /* All coefficients but the first of a node that is tied to no other. */
 static void whole(const plan *r, const wgi_taylor_step *s) {
     const size_t n = s->need - (size_t)r->adjoint + 1;
-    const wgi_node *const node = &r->g.node[s->node];
-    const uint32_t *const x = r->g.operand + node->first;
+    const double *const a = row(r, s->x[0]), *const b = row(r, s->x[1]);
     double *const v = row(r, s->node);
-    const double *const a = node->count > 0 ? row(r, x[0]) : v;
-    const double *const b = node->count > 1 ? row(r, x[1]) : a;
+    if (s->has_value) v[0] = arithmetic(s->kind, a[0], b[0]);
     switch ((wgi_recurrence)s->kind) {
     case WGI_SERIES_ADD:
         r->rows->add(n, a, b, v);
@@ -281,7 +276,7 @@ static void whole(const plan *r, const wgi_taylor_step *s) {
         break;
     case WGI_SERIES_FMA:
         product(r, s, n, a, b, v);
-        r->rows->add(n, v, row(r, x[2]), v);
+        r->rows->add(n, v, row(r, s->x[2]), v);
         break;
     case WGI_SERIES_NEG:
         r->rows->scale(n, a, -1, v);
@@ -296,10 +291,11 @@ static void whole(const plan *r, const wgi_taylor_step *s) {
         memcpy(v + 1, row(r, wgi_series_shares(&r->s, s->node)[0]) + 1, (n - 1) * sizeof *v);
         break;
     case WGI_SERIES_QUOTIENT:
-        quotient(r, n, a, b, s->second_moves, v);
+        if (s->second_moves) wgi_row_quotient(n, a, b, v);
+        else r->rows->scale(n, a, 1 / b[0], v);
         break;
     case WGI_SERIES_ROOT:
-        root(n, a, v);
+        wgi_row_root(n, a, v);
         break;
     default:
         for (size_t k = 1; k < n; k++) v[k] = next(r, s->node, k);
@@ -308,8 +304,7 @@ static void whole(const plan *r, const wgi_taylor_step *s) {
 
 void wgi_taylor_forward(const wgi_taylor_plan *r) {
     const size_t above = (size_t)r->adjoint;
-    for (size_t i = 0; i < r->computes; i++)
-        *row(r, r->computed[i]) = value(r, r->computed[i]);
+    for (size_t i = 0; i < r->computes; i++) *row(r, r->computed[i]) = value(r, r->computed[i]);
     for (size_t i = 0, end; i < r->steps; i = end) {
         for (end = i; r->step[end].tied; end++) {
         }

@@ -14,7 +14,8 @@ typedef struct wgi_taylor_step {
     /* does it need, or is it needed by, the one behind it in other orders? */
     unsigned char tied;
     unsigned char first_moves, second_moves; /* its first two operands */
-    uint32_t node, need;
+    unsigned char has_value;                 /* its value, too, is computed with the row */
+    uint32_t node, need, x[3];               /* itself, and its first operands */
 } wgi_taylor_step;
 
 /* Every node has a row of coefficients, `row`, and for adjoints one of their adjoints, `bar`:
@@ -26,15 +27,16 @@ typedef struct wgi_taylor_plan {
     size_t order;
     int adjoint;
     unsigned char *kind; /* of each node */
-    uint32_t *computed;  /* nodes with a value to be computed, in order */
+    uint32_t *computed;  /* nodes with a value to be computed, in order; none where all have
+                            theirs with their rows */
     size_t computes;
     wgi_taylor_step *step; /* of nodes with coefficients, each behind what it needs of its own
                               order */
     size_t steps;
     double **row, **bar;
-    double *at;          /* operands of one node */
-    double *own_bar;     /* all bars that are the plan's own */
-    size_t own_bars;     /* how many numbers */
+    double *at;      /* operands of one node */
+    double *own_bar; /* all bars that are the plan's own */
+    size_t own_bars; /* how many numbers */
     const wgi_row_kernels *rows;
 } wgi_taylor_plan;
 

@@ -14,18 +14,20 @@ enum { ROW = WGI_ROW_COEFFICIENTS, SIDE = WGI_ROW_SIDE, FOUR = 4 };
 typedef double four __attribute__((vector_size(32), aligned(8), may_alias));
 typedef long long flags __attribute__((vector_size(32)));
 
-static double pairs(const double *a, size_t k) {
+/* ---- with the zero rule ---- */
+
+/* The sum of a_j a_{k-j}, j from `from` to k - from. */
+static double pairs(const double *a, size_t k, size_t from) {
     double sum = 0;
-    for (size_t j = 0; 2 * j < k; j++) sum += wgi_product(a[j], a[k - j]);
+    for (size_t j = from; 2 * j < k; j++) sum += wgi_product(a[j], a[k - j]);
     return 2 * sum + (k % 2 == 0 ? wgi_product(a[k / 2], a[k / 2]) : 0);
 }
 
-/* With the zero rule. */
 static void careful_scale(size_t n, const double *a, double by, double *v) {
     for (size_t k = 1; k < n; k++) v[k] = wgi_product(a[k], by);
 }
 static void careful_square(size_t n, const double *a, double *v) {
-    for (size_t k = 1; k < n; k++) v[k] = pairs(a, k);
+    for (size_t k = 1; k < n; k++) v[k] = pairs(a, k, 0);
 }
 static void careful_product(size_t n, const double *a, const double *b, double *v) {
     for (size_t k = 1; k < n; k++) {
@@ -33,6 +35,8 @@ static void careful_product(size_t n, const double *a, const double *b, double *
         for (size_t j = 0; j <= k; j++) v[k] += wgi_product(a[j], b[k - j]);
     }
 }
+
+/* ---- as vectors ---- */
 
 #define LOAD(p) (*(const four *)(const void *)(p))
 #define STORE(p, x) (*(four *)(void *)(p) = (x))
@@ -101,6 +105,37 @@ static void careful_product(size_t n, const double *a, const double *b, double *
 KERNELS(avx2, __attribute__((target("avx2"))))
 #endif
 KERNELS(base, )
+
+/* In both of these the newest coefficient comes last: what is older is added up while it is
+ * waited for. */
+void wgi_row_quotient(size_t n, const double *a, const double *b, double *v) {
+    const double by = 1 / b[0];
+    int bad = 0;
+    for (size_t k = 1; k < n; k++) {
+        double sum = 0;
+        for (size_t i = 0; i + 1 < k; i++) sum += v[i] * b[k - i];
+        v[k] = (a[k] - sum - v[k - 1] * b[1]) * by;
+        bad |= v[k] != v[k];
+    }
+    for (size_t k = 1; bad && k < n; k++) {
+        double sum = 0;
+        for (size_t i = 0; i < k; i++) sum += wgi_product(v[i], b[k - i]);
+        v[k] = wgi_product(a[k] - sum, by);
+    }
+}
+
+void wgi_row_root(size_t n, const double *a, double *v) {
+    const double by = 1 / (2 * v[0]);
+    int bad = 0;
+    for (size_t k = 1; k < n; k++) {
+        double sum = 0;
+        for (size_t j = (k - 1) / 2; j > 1; j--) sum += v[j] * v[k - j];
+        sum = a[k] - (k % 2 == 0 ? 2 * sum + v[k / 2] * v[k / 2] : 2 * sum);
+        v[k] = (k > 2 ? sum - 2 * v[1] * v[k - 1] : sum) * by;
+        bad |= v[k] != v[k];
+    }
+    for (size_t k = 1; bad && k < n; k++) v[k] = wgi_product(a[k] - pairs(v, k, 1), by);
+}
 
 const wgi_row_kernels *wgi_row_kernels_here(void) {
 #if defined(__x86_64__)

@@ -25,6 +25,10 @@ typedef struct wgi_row_kernels {
 } wgi_row_kernels;
 const wgi_row_kernels *wgi_row_kernels_here(void);
 
+/* The same of a quotient a / b and of the root of a; v_0 is there. */
+void wgi_row_quotient(size_t n, const double *a, const double *b, double *v);
+void wgi_row_root(size_t n, const double *a, double *v);
+
 /* The adjoint of a product by a, k from 0 on: a_j += sum_{k=j..n-1} v_k b_{k-j}. */
 void wgi_row_product_adjoint(const wgi_row_kernels *rows, size_t n, const double *v,
                              const double *b, double *a);

@@ -59,8 +59,7 @@ static uint32_t written_out(wgi_graph *g, unsigned op, size_t n, const uint32_t 
         for (size_t i = 0; i < n; i++) s = add_product(g, s, x[i], x[i]);
         return s;
     case WGI_ARRAY_linear:
-        for (size_t i = 0; i < n; i++)
-            s = add_product(g, s, number[i], x[i]);
+        for (size_t i = 0; i < n; i++) s = add_product(g, s, number[i], x[i]);
         return s;
     default: /* polynomial, by Horner's rule */
         if (n < 2) return wgi_graph_number(g, 0);
