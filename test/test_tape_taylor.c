@@ -86,6 +86,62 @@ static void powers_of_a_zero_have_the_slopes_of_the_tape(void **state) {
     assert_true(c[0] == 0 && c[1] == 0);
 }
 
+static wg_status power(wg_tape *t, size_t n, const wg_real *x, size_t m, wg_real *y,
+                       void *data) {
+    (void)n, (void)m;
+    y[0] = wg_let(t, wg_pow(x[0], *(const double *)data));
+    return WG_OK;
+}
+
+/* (s + s^2 / 2)^2.5 has no s and no s^2, and at s^3 it ends. (s^2)^2.5 has nothing up to s^4;
+ * nothing moves 0^0.5 from 0 where the base does not. */
+static void powers_of_zero_have_a_series_up_to_their_exponent(void **state) {
+    double e = 2.5, c[6], g[6];
+    const double x[] = {0, 1, 0.5, 0, 0, 0}, y[] = {0, 0, 1, 0, 0, 0}, still[6] = {0};
+    double w[6] = {0};
+    (void)state;
+    assert_int_equal(wg_taylor(coded, power, &e, 1, 5, x, 1, c), WG_OK);
+    for (int k = 0; k < 6; k++) assert_true(k < 3 ? c[k] == 0 : c[k] != c[k]);
+    assert_int_equal(wg_taylor(coded, power, &e, 1, 5, y, 1, c), WG_OK);
+    for (int k = 0; k < 5; k++) assert_true(c[k] == 0);
+    w[2] = 1; /* the partial of x^2.5 has an s^1.5 */
+    assert_int_equal(wg_taylor_vjp(coded, power, &e, 1, 5, x, 1, w, c, g), WG_OK);
+    assert_nan(g[0]);
+    for (int k = 1; k < 6; k++) assert_true(g[k] == 0);
+    e = 0.5;
+    assert_int_equal(wg_taylor(coded, power, &e, 1, 5, x, 1, c), WG_OK);
+    assert_true(c[0] == 0 && c[1] == INFINITY && c[2] != c[2]);
+    assert_int_equal(wg_taylor(coded, power, &e, 1, 5, still, 1, c), WG_OK);
+    for (int k = 0; k < 6; k++) assert_true(c[k] == 0);
+}
+
+static wg_status norm(wg_tape *t, size_t n, const wg_real *x, size_t m, wg_real *y,
+                      void *data) {
+    (void)m, (void)data;
+    y[0] = wg_norm2(t, n, x);
+    return WG_OK;
+}
+
+static void infinite_powers_and_norms_have_the_slopes_of_the_tape(void **state) {
+    static const double exponent[] = {2.5, 0.5, 65.5};
+    const double x[] = {INFINITY, 2, 3, 5, 1, 1}, w[] = {0, 1, 0};
+    double c[3], g[6], value, slope[2];
+    (void)state;
+    for (size_t k = 0; k < 4; k++) {
+        wg_callback *const f = k < 3 ? power : norm;
+        void *const data = (void *)(uintptr_t)&exponent[k < 3 ? k : 0];
+        const size_t n = k < 3 ? 1 : 2;
+        const double one[] = {INFINITY, 3, 1};
+        assert_int_equal(wg_gradient(coded, f, data, n, x, &value, slope), WG_OK);
+        assert_int_equal(wg_taylor_vjp(coded, f, data, n, 2, k < 3 ? one : x, 1, w, c, g),
+                         WG_OK);
+        assert_true(c[0] == INFINITY && c[1] == (slope[0] == 0 ? 0 : 3 * slope[0]));
+        assert_nan(c[2]);
+        assert_nan(g[0]);
+        assert_true(g[n] == slope[0]);
+    }
+}
+
 /* ---- curves ---- */
 
 /* Of x(s) = s + s^2 + ... = s / (1 - s): 1 / (1 + x) = 1 - s, log(1 + x) = -log(1 - s). */
@@ -372,6 +428,8 @@ int main(void) {
         cmocka_unit_test(rows_of_products_are_those_of_every_length),
         cmocka_unit_test(zeros_beside_infinities_are_zeros_in_rows),
         cmocka_unit_test(powers_of_a_zero_have_the_slopes_of_the_tape),
+        cmocka_unit_test(powers_of_zero_have_a_series_up_to_their_exponent),
+        cmocka_unit_test(infinite_powers_and_norms_have_the_slopes_of_the_tape),
         cmocka_unit_test(order_zero_is_the_gradient),
         cmocka_unit_test(mistakes_are_refused),
         cmocka_unit_test(repeated_calls_do_not_allocate),

@@ -95,7 +95,7 @@ static void lay_out(plan *r, size_t most) {
     const size_t nodes = r->g.nodes, stride = wgi_row_stride(r->order);
     double *const all = keep(r, nodes * stride, sizeof *all);
     r->row = keep(r, nodes, sizeof *r->row);
-    r->at = keep(r, most, sizeof *r->at);
+    r->at = keep(r, 2 * most, sizeof *r->at);
     if (r->adjoint) {
         r->own_bars = nodes * stride;
         r->own_bar = keep(r, r->own_bars, sizeof *r->own_bar);
@@ -247,7 +247,8 @@ static double next(const plan *r, uint32_t node, size_t k) {
     case WGI_SERIES_SUM: /* a graph of one point has none */
         return v[k];
     default:
-        return by_partials(r, node, k);
+        return wgi_taylor_is_singular(r, node) ? wgi_taylor_singular(r, node, k)
+                                               : by_partials(r, node, k);
     }
 }
 
@@ -400,7 +401,8 @@ static void back(const plan *r, uint32_t node, double w, size_t k) {
     case WGI_SERIES_SUM:
         break;
     default:
-        spread_partials(r, node, w, k);
+        if (wgi_taylor_is_singular(r, node)) wgi_taylor_singular_back(r, node, w, k);
+        else spread_partials(r, node, w, k);
     }
 }
 

@@ -34,7 +34,7 @@ typedef struct wgi_taylor_plan {
                               order */
     size_t steps;
     double **row, **bar;
-    double *at;      /* operands of one node */
+    double *at;      /* operands of one node, and its slopes */
     double *own_bar; /* all bars that are the plan's own */
     size_t own_bars; /* how many numbers */
     const wgi_row_kernels *rows;
@@ -48,5 +48,12 @@ wg_status wgi_taylor_plan_make(wgi_taylor_plan *p, size_t order, int adjoint, si
 void wgi_taylor_forward(const wgi_taylor_plan *p);
 /* From the bars of y, which stand there, adds to those of x. */
 void wgi_taylor_backward(const wgi_taylor_plan *p);
+
+/* ---- taylor_singular.c: nodes whose partials have no series ---- */
+
+int wgi_taylor_is_singular(const wgi_taylor_plan *p, uint32_t node);
+/* Coefficient k, from 1 on; where the adjoint w of coefficient k goes, from 0 on. */
+double wgi_taylor_singular(const wgi_taylor_plan *p, uint32_t node, size_t k);
+void wgi_taylor_singular_back(const wgi_taylor_plan *p, uint32_t node, double w, size_t k);
 
 #endif
