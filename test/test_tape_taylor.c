@@ -402,6 +402,25 @@ static void mistakes_are_refused(void **state) {
     assert_int_equal(wg_taylor(coded, nothing, NULL, 0, 3, NULL, 0, NULL), WG_OK);
 }
 
+static wg_status large_product(wg_tape *t, size_t n, const wg_real *x, size_t m, wg_real *y,
+                               void *data) {
+    enum { SIZE = 80 };
+    static double numbers[SIZE * SIZE];
+    (void)n, (void)m, (void)data;
+    const wg_mat a = wg_mat_scale_real(t, x[0], wg_mat_constant(t, SIZE, SIZE, numbers, SIZE));
+    y[0] = wg_mat_sum(t, wg_gemm(t, 'N', 'N', 1, a, a, 0, a));
+    return WG_OK;
+}
+
+static void what_has_no_series_is_named(void **state) {
+    const double x[2] = {1, 1};
+    double c[2];
+    (void)state;
+    assert_int_equal(wg_taylor(coded, large_product, NULL, 1, 1, x, 1, c), WG_EMODE);
+    assert_message(coded, "wg_taylor: wg_gemm has no Taylor coefficients on a tape: it is done "
+                          "as an operation on matrices");
+}
+
 static void repeated_calls_do_not_allocate(void **state) {
     double x[3 * 9] = {0.4, 0.8, -0.3, 0.5, -0.7, 0.2}, w[3 * 9], c[3 * 9], first[3 * 9],
                  g[3 * 9];
@@ -432,6 +451,7 @@ int main(void) {
         cmocka_unit_test(infinite_powers_and_norms_have_the_slopes_of_the_tape),
         cmocka_unit_test(order_zero_is_the_gradient),
         cmocka_unit_test(mistakes_are_refused),
+        cmocka_unit_test(what_has_no_series_is_named),
         cmocka_unit_test(repeated_calls_do_not_allocate),
     };
     return cmocka_run_group_tests(tests, open_tapes, close_tapes);

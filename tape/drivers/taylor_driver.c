@@ -19,7 +19,7 @@ enum { UNSEEN, STILL, MOVES, NUMBER };
 /* The plan of entries that are alike: in their code, in which operands move, and in numbers that
  * are part of the code: exponents, and addresses of the user's operations. */
 typedef struct shape {
-    struct shape *next;
+    struct shape *next, *after;
     wgi_entry e; /* the first of them */
     unsigned char *state;
     unsigned char *fixed; /* is a number part of the code? */
@@ -89,6 +89,10 @@ static void set_still(const run *r, uint32_t slot, double value) {
 
 /* ---- entry by entry: plans ---- */
 
+static unsigned char state_of(const run *r, uint32_t slot) {
+    return slot != 0 ? r->state[slot] : NUMBER;
+}
+
 /* Marks the numbers of a statement that are part of its code. */
 static void find_fixed(const wgi_statement_code *p, unsigned char *fixed) {
     uint8_t place[WGI_MOST_NODES] = {0};
@@ -116,8 +120,7 @@ static uint32_t take_entry(wgi_graph *g, shape *h) {
     return wgi_taking_statement(g, &p, in, in + operands);
 }
 
-static const shape *make_shape(run *r, const wgi_entry *e, const unsigned char *state,
-                               size_t bucket) {
+static shape *make_shape(run *r, const wgi_entry *e, size_t bucket) {
     const size_t numbers = e->type == WGI_ENTRY_ARRAY ? wgi_array_numbers(e) : e->numbers;
     wgi_core *const c = workspace(r);
     shape *const h = keep_zeros(r, 1, sizeof *h);
@@ -128,11 +131,11 @@ static const shape *make_shape(run *r, const wgi_entry *e, const unsigned char *
     h->e = *e;
     h->numbers = numbers;
     h->state = marks, h->fixed = marks + e->operands;
-    if (e->operands != 0) memcpy(h->state, state, e->operands);
+    for (size_t k = 0; k < e->operands; k++) h->state[k] = state_of(r, e->slot[k]);
     wgi_graph_open(&h->plan.g, c, r->d.call);
     h->y = take_entry(&h->plan.g, h);
     for (uint32_t k = 0; k < e->operands; k++)
-        if (state[k] == MOVES) moving[n++] = k;
+        if (h->state[k] == MOVES) moving[n++] = k;
     if (c->status == WG_OK)
         (void)wgi_taylor_plan_make(&h->plan, r->order, r->adjoint, n, moving, 1, &h->y);
     h->next = r->bucket[bucket];
@@ -140,24 +143,32 @@ static const shape *make_shape(run *r, const wgi_entry *e, const unsigned char *
     return c->status == WG_OK ? h : NULL;
 }
 
-static int is_alike(const shape *h, const wgi_entry *e, const unsigned char *state) {
+static int is_alike(const run *r, const shape *h, const wgi_entry *e) {
     if (h->e.type != e->type || h->e.bits != e->bits || h->e.code != e->code ||
         h->e.operands != e->operands || h->e.numbers != e->numbers)
         return 0;
     for (size_t k = 0; k < e->operands; k++)
-        if (h->state[k] != state[k]) return 0;
+        if (h->state[k] != state_of(r, e->slot[k])) return 0;
     for (size_t k = 0; h->any_fixed && k < h->numbers; k++)
         if (h->fixed[k] && memcmp(&h->e.number[k], &e->number[k], sizeof(double)) != 0)
             return 0;
     return 1;
 }
 
-static const shape *shape_of(run *r, const wgi_entry *e, const unsigned char *state) {
+/* The plan for an entry, which is mostly the one that came after the one before in the last
+ * turn of a loop. Slots seen for the first time are numbers. NULL: a failure, or too many. */
+static shape *shape_of(run *r, const wgi_entry *e, shape *before) {
+    shape *h = before != NULL ? before->after : NULL;
+    if (h != NULL && is_alike(r, h, e)) return h;
+    for (size_t k = 0; k < e->operands; k++)
+        if (state_of(r, e->slot[k]) == UNSEEN)
+            set_still(r, e->slot[k], wgi_values(r->d.c)[e->slot[k]]);
     const uint64_t code = (uint64_t)(e->code >> 64 ^ e->code) + e->bits + 7 * e->operands;
     const size_t bucket = code * UINT64_C(0x9e3779b97f4a7c15) >> (64 - BUCKET_BITS);
-    for (const shape *h = r->bucket[bucket]; h != NULL; h = h->next)
-        if (is_alike(h, e, state)) return h;
-    return r->shapes++ == MOST_SHAPES ? NULL : make_shape(r, e, state, bucket);
+    for (h = r->bucket[bucket]; h != NULL && !is_alike(r, h, e);) h = h->next;
+    if (h == NULL && r->shapes++ < MOST_SHAPES) h = make_shape(r, e, bucket);
+    if (before != NULL) before->after = h;
+    return h;
 }
 
 /* ---- entry by entry: rows ---- */
@@ -188,33 +199,19 @@ static void leave(const run *r, const piece *p) {
     if (y != to) memcpy(to, y, r->stride * sizeof *y);
 }
 
-/* Which operands move; those seen for the first time are numbers that have a slot. */
-static void look_at(const run *r, const wgi_entry *e, unsigned char *state) {
-    for (size_t k = 0; k < e->operands; k++) {
-        const uint32_t slot = e->slot[k];
-        if (slot != 0 && r->state[slot] == UNSEEN) set_still(r, slot, wgi_values(r->d.c)[slot]);
-        state[k] = slot != 0 ? r->state[slot] : NUMBER;
-    }
-}
-
 /* All entries forward; 0: there is a failure, or there are too many plans. */
 static int run_entries(run *r) {
     wgi_core *const from = r->d.c;
     wgi_entry e;
-    size_t longest = 1;
-    for (uint64_t w = 0; w < from->head.code_words; r->pieces++) {
-        w = wgi_code_read(from, w, &e);
-        if (e.operands > longest) longest = e.operands;
-    }
-    r->piece = keep(r, r->pieces, sizeof *r->piece);
-    unsigned char *const state = keep(r, longest, 1);
-    if (workspace(r)->status != WG_OK) return 0;
-    r->pieces = 0;
+    size_t entries = 0;
+    for (uint64_t w = 0; w < from->head.code_words; entries++) w = wgi_code_read(from, w, &e);
+    r->piece = keep(r, entries, sizeof *r->piece);
+    if (r->piece == NULL) return 0;
+    shape *h = NULL;
     for (uint64_t w = 0; w < from->head.code_words;) {
         w = wgi_code_read(from, w, &e);
         if (e.type == WGI_ENTRY_GUARD) continue;
-        look_at(r, &e, state);
-        const shape *const h = shape_of(r, &e, state);
+        h = shape_of(r, &e, h);
         if (h == NULL) return 0;
         piece *const p = &r->piece[r->pieces++];
         *p = (piece){h, e.slot, e.number, e.out};
@@ -256,8 +253,10 @@ static void run_back(const run *r) {
 static wg_status refuse_wholes(const run *r, const wgi_graph *g) {
     for (size_t i = 0; i < g->nodes; i++)
         if (wgi_node_has_parts(&g->node[i]))
-            return wgi_fail(g->c, WG_EMODE, "%s: %s has no Taylor coefficients on a tape",
-                            r->d.call, wgi_node_row(&g->node[i])->word);
+            return wgi_fail(g->c, WG_EMODE,
+                            "%s: %s has no Taylor coefficients on a tape: it is done as %s",
+                            r->d.call, g->whole_of != NULL ? g->whole_of : "a function",
+                            wgi_node_row(&g->node[i])->word);
     return WG_OK;
 }
 

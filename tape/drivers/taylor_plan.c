@@ -15,6 +15,9 @@
 
 typedef wgi_taylor_plan plan;
 
+/* Of nodes by partials for which taylor_singular.c has to be asked. */
+enum { SINGULAR_SOMEWHERE = WGI_SERIES_OTHER + 1 };
+
 static double *row(const plan *r, uint32_t node) { return r->row[node]; }
 static double *bar_of(const plan *r, uint32_t node) { return r->bar[node]; }
 static uint32_t operand(const plan *r, uint32_t node, uint32_t k) {
@@ -69,7 +72,7 @@ static void list_node(plan *r, uint32_t node, uint32_t *place) {
     if (r->kind[node] == WGI_SERIES_NONE) return;
     add_step(r, node);
     place[node] = (uint32_t)r->steps;
-    if (r->kind[node] != WGI_SERIES_OTHER) return;
+    if (r->kind[node] < WGI_SERIES_OTHER) return;
     const uint32_t *const p = wgi_series_shares(&r->s, node);
     for (uint32_t k = 0; k < count; k++)
         if (is_moving_partial(r, p[k])) list_node(r, p[k], place);
@@ -80,7 +83,7 @@ static void tie(plan *r, const uint32_t *place) {
     size_t reach = 0;
     for (size_t i = 0; i < r->steps; i++) {
         const uint32_t node = r->step[i].node;
-        if (r->kind[node] == WGI_SERIES_OTHER) {
+        if (r->kind[node] >= WGI_SERIES_OTHER) {
             const uint32_t *const p = wgi_series_shares(&r->s, node);
             for (uint32_t k = 0; k < r->g.node[node].count; k++)
                 if (is_moving_partial(r, p[k]) && place[p[k]] > reach + 1)
@@ -124,7 +127,10 @@ wg_status wgi_taylor_plan_make(wgi_taylor_plan *r, size_t order, int adjoint, si
     r->step = keep(r, nodes, sizeof *r->step);
     if (r->g.c->status != WG_OK) return r->g.c->status;
     for (uint32_t i = 0; i < nodes; i++) {
-        r->kind[i] = (unsigned char)wgi_series_of(&r->s, i);
+        const wgi_recurrence kind = wgi_series_of(&r->s, i);
+        r->kind[i] = (unsigned char)kind;
+        if (kind == WGI_SERIES_OTHER && wgi_taylor_may_be_singular(r, i))
+            r->kind[i] = SINGULAR_SOMEWHERE;
         if (r->g.node[i].count > most) most = r->g.node[i].count;
         if (r->kind[i] != WGI_SERIES_NONE) r->computed[r->computes++] = i;
     }
@@ -246,6 +252,8 @@ static double next(const plan *r, uint32_t node, size_t k) {
     case WGI_SERIES_NONE:
     case WGI_SERIES_SUM: /* a graph of one point has none */
         return v[k];
+    case WGI_SERIES_OTHER:
+        return by_partials(r, node, k);
     default:
         return wgi_taylor_is_singular(r, node) ? wgi_taylor_singular(r, node, k)
                                                : by_partials(r, node, k);
@@ -401,7 +409,8 @@ static void back(const plan *r, uint32_t node, double w, size_t k) {
     case WGI_SERIES_SUM:
         break;
     default:
-        if (wgi_taylor_is_singular(r, node)) wgi_taylor_singular_back(r, node, w, k);
+        if (r->kind[node] == SINGULAR_SOMEWHERE && wgi_taylor_is_singular(r, node))
+            wgi_taylor_singular_back(r, node, w, k);
         else spread_partials(r, node, w, k);
     }
 }

@@ -10,7 +10,7 @@
 
 /* The coefficients of a node. Its operands and partials are nodes of the plan. */
 typedef struct wgi_taylor_step {
-    unsigned char kind; /* a wgi_recurrence */
+    unsigned char kind; /* a wgi_recurrence, or one more: taylor_plan.c */
     /* does it need, or is it needed by, the one behind it in other orders? */
     unsigned char tied;
     unsigned char first_moves, second_moves; /* its first two operands */
@@ -51,6 +51,8 @@ void wgi_taylor_backward(const wgi_taylor_plan *p);
 
 /* ---- taylor_singular.c: nodes whose partials have no series ---- */
 
+/* Can it be, somewhere? Is it, at these values? */
+int wgi_taylor_may_be_singular(const wgi_taylor_plan *p, uint32_t node);
 int wgi_taylor_is_singular(const wgi_taylor_plan *p, uint32_t node);
 /* Coefficient k, from 1 on; where the adjoint w of coefficient k goes, from 0 on. */
 double wgi_taylor_singular(const wgi_taylor_plan *p, uint32_t node, size_t k);

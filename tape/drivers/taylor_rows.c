@@ -62,11 +62,14 @@ static void careful_product(size_t n, const double *a, const double *b, double *
         const flags half = {0, 0, -1, -1};                                                     \
         flags bad = {0};                                                                       \
         for (size_t k = 1, q = 0; k < n; k += FOUR, q += 2) {                                  \
-            const double *at = a + k;                                                          \
-            four sum = {0};                                                                    \
-            for (size_t j = 0; j <= q; j++, at--) sum += LOAD(at) * a[j];                      \
-            const four last = LOAD(at) * a[q + 1];                                             \
-            sum += (four)((flags)last & half);                                                 \
+            const double *const at = a + k;                                                    \
+            four even = LOAD(at) * a[0], odd = {0};                                            \
+            for (size_t j = 1; j < q; j += 2) {                                                \
+                odd += LOAD(at - j) * a[j];                                                    \
+                even += LOAD(at - j - 1) * a[j + 1];                                           \
+            }                                                                                  \
+            const four last = LOAD(at - q - 1) * a[q + 1];                                     \
+            four sum = even + (odd + (four)((flags)last & half));                              \
             const four middle = {0, a[q + 1] * a[q + 1], 0, a[q + 2] * a[q + 2]};              \
             sum = sum + sum + middle;                                                          \
             bad |= sum != sum;                                                                 \

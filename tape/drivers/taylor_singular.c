@@ -24,11 +24,13 @@ static int is_power_of_zero(const wgi_taylor_plan *p, uint32_t node) {
            !p->s.moves[wgi_series_operand(&p->s, node, 1)];
 }
 
-int wgi_taylor_is_singular(const wgi_taylor_plan *p, uint32_t node) {
+int wgi_taylor_may_be_singular(const wgi_taylor_plan *p, uint32_t node) {
     const wgi_node *const n = &p->g.node[node];
-    if (is_power_of_zero(p, node)) return 1;
-    return (is_power(p, node) || (n->kind == WGI_NODE_ARRAY && n->array == WGI_ARRAY_norm2)) &&
-           fabs(p->row[node][0]) > DBL_MAX;
+    return is_power(p, node) || (n->kind == WGI_NODE_ARRAY && n->array == WGI_ARRAY_norm2);
+}
+
+int wgi_taylor_is_singular(const wgi_taylor_plan *p, uint32_t node) {
+    return is_power_of_zero(p, node) || fabs(p->row[node][0]) > DBL_MAX;
 }
 
 /* The q of a power of 0; infinity: the 0 stays. */

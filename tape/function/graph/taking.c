@@ -404,6 +404,7 @@ static void take_block(taking *r, const wgi_block *b) {
     const uint32_t *const gathered = wgi_gather_slots(b);
     size_t operands = 0;
     wgi_whole_op whole;
+    const char *const outer = r->g->taking;
     if (r->g->c->status != WG_OK || !is_needed(r, b)) return;
     if (gathered != NULL) {
         for (uint32_t e = 0; e < b->outs; e++)
@@ -416,6 +417,7 @@ static void take_block(taking *r, const wgi_block *b) {
     r->g->stats.statements++;
     const uint32_t *const x = operands_of(r, b, &operands);
     if (x == NULL) return;
+    if (outer == NULL) r->g->taking = b->op->name;
     if (!r->elsewhere && all_numbers(r, operands, x)) numbers_of(r, b);
     else if (b->op == &wgi_op_dense) take_dense(r, b, x);
     else if (wgi_traits_of(b->op).flatten != NULL) take_functions(r, b, x);
@@ -428,6 +430,7 @@ static void take_block(taking *r, const wgi_block *b) {
     else if (b->op->expand != NULL) (void)write_out(r, b, operands, x);
     else if (b->op->flags & WG_OP_MOVES) (void)follow_labels(r, b, operands, x);
     else (void)cannot(r, b, WG_EMODE, "cannot be part of a function");
+    r->g->taking = outer;
 }
 
 wg_status wgi_taking_all(wgi_graph *g, wgi_core *from, int elsewhere, size_t n,
