@@ -426,6 +426,19 @@ static void whole_back(const plan *r, const wgi_taylor_step *s) {
     const uint32_t second = count > 1 ? operand(r, node, 1) : first;
     const int is_product = s->kind == WGI_SERIES_PRODUCT || s->kind == WGI_SERIES_SQUARE ||
                            s->kind == WGI_SERIES_FMA;
+    if (s->kind == WGI_SERIES_ADD || s->kind == WGI_SERIES_SUB) {
+        double *const a_ = bar_of(r, first), *const b_ = bar_of(r, second);
+        const double sign = s->kind == WGI_SERIES_ADD ? 1 : -1;
+        for (size_t k = 0; s->first_moves && k < n; k++) a_[k] += w[k];
+        for (size_t k = 0; s->second_moves && k < n; k++) b_[k] += sign * w[k];
+        return;
+    }
+    if (s->kind == WGI_SERIES_PRODUCT && s->first_moves != s->second_moves) {
+        double *const to = bar_of(r, s->first_moves ? first : second);
+        const double by = row(r, s->first_moves ? second : first)[0];
+        for (size_t k = 0; k < n; k++) to[k] += wgi_product(w[k], by);
+        return;
+    }
     if (!is_product || !s->first_moves || !s->second_moves) {
         for (size_t k = n; k-- > 0;)
             if (w[k] != 0) back(r, node, w[k], k);
