@@ -363,7 +363,8 @@ wg_status wgi_block_tangents(wgi_core *c, const wgi_block *b, wgi_report *to) {
             if (wgi_is_active(&b->operand[k]))
                 memset(arg[k].bar, 0, size_of(&b->operand[k]) * sizeof(double));
         if (!none)
-            s = b->op->jvp != NULL ? b->op->jvp(&call) : tangent_by_rows(c, b, &call, row, more);
+            s = b->op->jvp != NULL ? b->op->jvp(&call)
+                                   : tangent_by_rows(c, b, &call, row, more);
         if (c->stamps != stamps) return WG_EMODE;
         for (uint32_t k = b->inputs; k < b->inputs + b->outputs; k++) {
             const wgi_operand *const o = &b->operand[k];
