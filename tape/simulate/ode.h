@@ -51,6 +51,8 @@ struct wg_ode {
     int stiff;     /* is there what Rosenbrock methods need? */
     int second;    /* and what second derivatives do? */
     int separable; /* does each half of y' depend on the other half of y only? */
+    /* what nodes of functions were made with (ode_node.c); it changes while others read */
+    _Atomic(struct wgi_ode_kept *) kept;
     wgi_ode_flow flow;
     wgi_ode_flow dual; /* the same with the tangents of everything behind it */
 };
