@@ -4,7 +4,7 @@
  *
  *     flow    (y, r)' = (f, g)(t, y, p)
  *     dual    the same, and (yt, rt)' = (f, g)_y yt + (f, g)_p pt */
-#include "ode.h"
+#include "ode_solve.h"
 
 #include "tape/function/graph/builder.h"
 

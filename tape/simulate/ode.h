@@ -16,6 +16,8 @@
 
 #include <wengert/ode.h>
 
+#include <stdatomic.h>
+
 /* ---- what is integrated: ode.c ----------------------------------------------------------- */
 
 /* Inputs t, y, p, and tangents of y and p; outputs y', integrands, and their tangents. */

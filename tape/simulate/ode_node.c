@@ -45,17 +45,17 @@ static double *array(const wg_block_arg *a) { return a != NULL ? a->value : NULL
 
 /* x, p: operands and their tangents; y: results, or of the adjoint operands. of: whose arrays
  * these are; NULL: only the sizes count. */
-static void set_matrices(matrices *m, const kept *o, wgi_ode_part_of part, const wg_block *of,
+static void set_matrices(matrices *m, const kept *o, wgi_ode_node_part part, const wg_block *of,
                          void *work) {
     const wgi_ode_call *const call = &o->call;
     const wg_ode *const k = call->k;
     const wg_block_arg *const in = of != NULL ? of->in : NULL;
     const wg_block_arg *const out = of != NULL ? of->out : NULL;
-    const int sweeps = part == WGI_ODE_BACK || part == WGI_ODE_SECOND;
+    const int sweeps = part == WGI_ODE_PART_BACK || part == WGI_ODE_PART_SECOND;
     const wg_block_arg *const y = sweeps ? (in != NULL ? in + 2 : NULL) : out;
-    const wg_block_arg *const tangent = part == WGI_ODE_TANGENT && in != NULL  ? in + 2
-                                        : part == WGI_ODE_SECOND && in != NULL ? in + 3
-                                                                               : NULL;
+    const wg_block_arg *const tangent = part == WGI_ODE_PART_TANGENT && in != NULL  ? in + 2
+                                        : part == WGI_ODE_PART_SECOND && in != NULL ? in + 3
+                                                                                    : NULL;
     wg_block_arg *a = m->arg;
     memset(m, 0, sizeof *m);
     m->call = (wgi_ode_call *)(uintptr_t)call; /* a call without a file is only read */
@@ -67,7 +67,7 @@ static void set_matrices(matrices *m, const kept *o, wgi_ode_part_of part, const
         *a++ = matrix(k->params, call->columns, in != NULL ? in[1].value : NULL,
                       tangent != NULL ? tangent[1].value : NULL);
     if (!sweeps) m->b.inputs = (size_t)(a - m->arg), m->b.out = a;
-    const int is_tangent = part == WGI_ODE_TANGENT;
+    const int is_tangent = part == WGI_ODE_PART_TANGENT;
     double *const first = array(y), *const second =
                                         first != NULL ? first + k->n * call->times : NULL;
     *a++ = matrix(k->n, call->times, is_tangent ? NULL : first, is_tangent ? first : NULL);
@@ -85,16 +85,17 @@ static void set_matrices(matrices *m, const kept *o, wgi_ode_part_of part, const
     }
 }
 
-static size_t work(const wgi_ode_object *of, wgi_ode_part_of part) {
+static size_t work(const wgi_ode_object *of, wgi_ode_node_part part) {
     const kept *const o = (const kept *)of;
     matrices m;
     set_matrices(&m, o, part, NULL, NULL);
-    const int tangents = part == WGI_ODE_TANGENT || part == WGI_ODE_SECOND;
-    return part == WGI_ODE_BACK || part == WGI_ODE_SECOND ? wgi_ode_back_room(&m.b, tangents)
-                                                          : wgi_ode_alone_room(&m.b, tangents);
+    const int tangents = part == WGI_ODE_PART_TANGENT || part == WGI_ODE_PART_SECOND;
+    return part == WGI_ODE_PART_BACK || part == WGI_ODE_PART_SECOND
+               ? wgi_ode_swept_room(&m.b, tangents)
+               : wgi_ode_alone_room(&m.b, tangents);
 }
 
-static wg_status run(const wgi_ode_object *of, wgi_ode_part_of part, wg_block *b) {
+static wg_status run(const wgi_ode_object *of, wgi_ode_node_part part, wg_block *b) {
     const kept *const o = (const kept *)of;
     wg_ode_report report;
     matrices m;
@@ -104,12 +105,12 @@ static wg_status run(const wgi_ode_object *of, wgi_ode_part_of part, wg_block *b
     memset(&report, 0, sizeof report);
     set_matrices(&m, o, part, b, b->work);
     switch (part) {
-    case WGI_ODE_VALUE:
-    case WGI_ODE_TANGENT:
-        return wgi_ode_alone(&m.b, part == WGI_ODE_TANGENT, &report);
+    case WGI_ODE_PART_VALUE:
+    case WGI_ODE_PART_TANGENT:
+        return wgi_ode_alone(&m.b, part == WGI_ODE_PART_TANGENT, &report);
     default:
         if (o->call.k->params == 0) b->out[1].value[0] = 0;
-        return wgi_ode_back(&m.b, part == WGI_ODE_SECOND);
+        return wgi_ode_swept(&m.b, part == WGI_ODE_PART_SECOND);
     }
 }
 
@@ -153,10 +154,10 @@ static kept *make(wgi_core *c, const wgi_ode_call *call) {
                                  .run = run,
                                  .work = work};
     if (k->flow.event != NULL)
-        o->object.lacks[WGI_ODE_TANGENT] = o->object.lacks[WGI_ODE_SECOND] =
+        o->object.lacks[WGI_ODE_PART_TANGENT] = o->object.lacks[WGI_ODE_PART_SECOND] =
             "solutions with events have no tangents in functions";
     else if (!k->second)
-        o->object.lacks[WGI_ODE_SECOND] = "the system was not made for second derivatives";
+        o->object.lacks[WGI_ODE_PART_SECOND] = "the system was not made for second derivatives";
     return o;
 }
 

@@ -60,7 +60,7 @@ static wg_status solve_back(sweep *s, double *y0, double *p) {
     return WG_OK;
 }
 
-wg_status wgi_ode_back(wg_block *b, int tangents) {
+wg_status wgi_ode_swept(wg_block *b, int tangents) {
     const wg_ode *const k = wgi_ode_call_of(b)->k;
     sweep s;
     (void)lay_out(&s, b, tangents ? &k->dual : &k->flow, b->work);
@@ -70,19 +70,19 @@ wg_status wgi_ode_back(wg_block *b, int tangents) {
     return solve_back(&s, y0, p);
 }
 
-size_t wgi_ode_back_room(wg_block *b, int tangents) {
+size_t wgi_ode_swept_room(wg_block *b, int tangents) {
     const wg_ode *const k = wgi_ode_call_of(b)->k;
     sweep s;
     return lay_out(&s, b, tangents ? &k->dual : &k->flow, NULL);
 }
 
-static wg_status value(wg_block *b) { return wgi_ode_back(b, 0); }
-static wg_status jvp(wg_block *b) { return wgi_ode_back(b, 1); }
+static wg_status value(wg_block *b) { return wgi_ode_swept(b, 0); }
+static wg_status jvp(wg_block *b) { return wgi_ode_swept(b, 1); }
 
 static wg_status shape(wg_block *b) {
     for (size_t i = 0; i < b->outputs; i++)
         b->out[i].rows = b->in[i].rows, b->out[i].cols = b->in[i].cols;
-    const size_t first = wgi_ode_back_room(b, 0), second = wgi_ode_back_room(b, 1);
+    const size_t first = wgi_ode_swept_room(b, 0), second = wgi_ode_swept_room(b, 1);
     b->work_bytes = first > second ? first : second;
     return WG_OK;
 }

@@ -37,8 +37,8 @@ wg_status wgi_ode_alone(wg_block *b, int tangents, wg_ode_report *report);
 size_t wgi_ode_alone_room(wg_block *b, int tangents);
 /* ode_second.c: the adjoints of y0 and p from operands y0, p, y_, r_, forward and back again; or
  * the tangent of that; and the bytes of work. */
-wg_status wgi_ode_back(wg_block *b, int tangents);
-size_t wgi_ode_back_room(wg_block *b, int tangents);
+wg_status wgi_ode_swept(wg_block *b, int tangents);
+size_t wgi_ode_swept_room(wg_block *b, int tangents);
 /* ode_node.c: one node for a solution that is not written out. */
 void wgi_ode_add_node(wgi_graph *g, const wgi_ode_call *call, const uint32_t *x, uint32_t *y);
 /* Frees what such nodes were made with. */
