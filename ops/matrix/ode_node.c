@@ -126,9 +126,15 @@ static wg_status tangent_rule(wg_tape *t, wg_block *b, const wg_mat *in, const w
                       : record(t, b, &second_recorded, WGI_ODE_PART_SECOND, 5, again, 2, back);
 }
 
+/* H (u, v) of the Hessian of w'y, which is symmetric; by the others it would be a third
+ * derivative. */
 static wg_status second_rule(wg_tape *t, wg_block *b, const wg_mat *in, const wg_mat *out,
                              const wg_mat *bar, wg_mat *back) {
-    (void)t, (void)in, (void)out, (void)bar, (void)back;
+    (void)out;
+    const wg_mat again[] = {in[0], in[1], in[2], bar[0], bar[1]};
+    for (size_t k = 0; k < 3; k++) back[k] = wg_mat_failed(1, 1);
+    const wg_status s =
+        record(t, b, &second_recorded, WGI_ODE_PART_SECOND, 5, again, 2, back + 3);
     b->why = "there are no third derivatives";
-    return WG_EMODE;
+    return s;
 }
