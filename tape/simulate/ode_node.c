@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A solution as one node of a function (ops/matrix/ode_node.h): the steps are chosen, or the
+/* A solution as one node of a function (ops/matrix/solution.h): the steps are chosen, or the
  * systems solved, anew at each point at which the function is evaluated, and its derivatives are
  * the discrete adjoint and tangent there, which are nodes as well. All do without checkpoints on
  * a tape: an adjoint solves forward and goes back at once.
@@ -8,7 +8,7 @@
  * made with stands with the system. */
 #include "ode_solve.h"
 
-#include "ops/matrix/ode_node.h"
+#include "ops/matrix/solution.h"
 #include "ops/matrix/whole.h"
 
 #include <math.h>

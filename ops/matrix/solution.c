@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Solutions of differential equations as nodes of functions: each part of ode_node.h is a row
+/* Solutions of differential equations as nodes of functions: each part of solution.h is a row
  * of whole.h. What a rule records has no values: nothing is solved before the function is
  * evaluated. */
-#include "ode_node.h"
+#include "solution.h"
 
 #include "traits.h"
 #include "whole.h"

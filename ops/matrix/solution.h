@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* ode_node.h - y = f(x, p) of three vectors, which is computed elsewhere, as nodes of functions:
+/* solution.h - y = f(x, p) of three vectors, which is computed elsewhere, as nodes of functions:
  * what a solution of a differential equation is there. Internal.
  *
  * A node has the address of an object among its numbers (whole.h), which lives as long as the
  * function. Letters: w an adjoint of y; u, v tangents of x and p. */
-#ifndef WGI_OPS_MATRIX_ODE_NODE_H
-#define WGI_OPS_MATRIX_ODE_NODE_H
+#ifndef WGI_OPS_MATRIX_SOLUTION_H
+#define WGI_OPS_MATRIX_SOLUTION_H
 
 #include <wengert/block.h>
 
