@@ -70,9 +70,16 @@ struct toy_series toy_sub(struct toy_series a, struct toy_series b) {
     for (int k = 0; k < TOY_TERMS; k++) a.c[k] -= b.c[k];
     return rounded_series(a);
 }
+/* Of what is no number nothing is known: processors take ten times as long for its terms. */
+static struct toy_series no_number(void) {
+    struct toy_series y;
+    for (int k = 0; k < TOY_TERMS; k++) y.c[k] = NAN;
+    return y;
+}
 struct toy_series toy_mul(struct toy_series a, struct toy_series b) {
     struct toy_series y;
     y.c[0] = a.c[0] * b.c[0];
+    if (y.c[0] != y.c[0]) return no_number();
     y.c[0] = rounded(y.c[0], y.c[0]);
     for (int k = 1; k < TOY_TERMS; k++) {
         toy_real size = y.c[k] = 0;
@@ -89,6 +96,7 @@ struct toy_series toy_div(struct toy_series a, struct toy_series b) {
     struct toy_series y;
     if (b.c[0] == 0) toy_run.infinite = 1;
     y.c[0] = a.c[0] / b.c[0];
+    if (y.c[0] != y.c[0]) return no_number();
     y.c[0] = rounded(y.c[0], y.c[0]);
     /* as by partials: powers of the slope of b, which may cancel others */
     const toy_real slope = fabsl(b.c[1] / b.c[0]);
