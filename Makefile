@@ -33,7 +33,7 @@ SECONDS ?= 60
 VALGRIND_TESTS ?= test_tape_*
 TEST_TIMEOUT ?= 600
 TEST_JOBS ?= $(shell nproc 2>/dev/null || echo 1)
-# Of the tests, as users are advised to: those of statements. The others take half as long to compile at -O1.
+# Of the tests, as users are advised to: those of statements. The others are compiled at -O0, in a third of the time.
 TEST_LEVEL_NOT ?= program opt_problems_kernel test_include_% test_tape_statement% test_tape_scalar test_tape_small_code \
     test_tape_sweep test_tape_branches test_tape_loop test_tape_forward% test_tape_zero_rule test_tape_programs \
     test_tape_steady fuzz/%
@@ -330,7 +330,10 @@ test-house: ## the tests of the house: rooms, includes, exported names, headers,
 test-%: FORCE ## only the tests of one room, or one test: test-ops, test-function, test-tape_sweep, ...
 	+@$(MAKE) --no-print-directory test T='test_$* test_$*_*'
 
-programs: lib $(TEST_PROGS) $(FUZZ_PROGS) $(EXAMPLE_TESTS) $(ADAPTER_PROGS) $(CONVERT) $(CONVERT_TESTS) $(if $(SCRIPTS),$(adapter_libs)) $(if $(SCRIPTS),$(GRADBENCH) $(B)/bench/evals $(BENCH_TOOLS) $(B)/ops/scalar/generate)
+# for_scripts NAMES,PROGRAMS: what these scripts look at, where they are run
+for_scripts = $(if $(filter $(1:%=test/%.sh),$(SCRIPTS)),$(2))
+programs: lib $(TEST_PROGS) $(FUZZ_PROGS) $(EXAMPLE_TESTS) $(ADAPTER_PROGS) $(CONVERT) $(CONVERT_TESTS) $(if $(SCRIPTS),$(adapter_libs)) \
+    $(call for_scripts,gradbench,$(GRADBENCH)) $(call for_scripts,bench_%,$(B)/bench/evals $(BENCH_TOOLS)) $(call for_scripts,generated,$(B)/ops/scalar/generate)
 
 bench: $(BENCHES) ## build and run the benches, with the peers that are installed
 	@$(foreach b,$(BENCHES),$(b) $(BENCH_ARGS) &&) true
@@ -403,7 +406,7 @@ clean: ## remove build/
 # ---- tests and examples ---------------------------------------------------------------------
 
 $(B)/test/%.o $(B)/examples/%.o: MORE_CPPFLAGS = $(CMOCKA_CFLAGS) $(JANSSON_CFLAGS) $(MATH_CFLAGS)
-test_level = $(if $(filter $(TEST_LEVEL_NOT:%=$(B)/test/%.o),$@),,$(or $(TEST_LEVEL),$(patsubst -O2,-O1,$(filter -O2,$(CFLAGS)))))
+test_level = $(if $(filter $(TEST_LEVEL_NOT:%=$(B)/test/%.o),$@),,$(or $(TEST_LEVEL),$(patsubst -O2,-O0,$(filter -O2,$(CFLAGS)))))
 $(B)/test/%.o: MORE_CFLAGS = $(test_level)
 $(B)/ops/%.o $(B)/tape/%.o: MORE_CPPFLAGS = $(MATH_CFLAGS)
 # Loops over arrays that gcc vectorises at this level only.
