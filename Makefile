@@ -373,32 +373,33 @@ deps: $(STAMP) ## install what run and test need (apt)
 	@:
 
 # What a part of the library or of its tests needs; where it is absent, that part is left out and says so.
+want_sparse = $(if $(SUITESPARSE),:,need="$$need libsuitesparse-dev")
+want_cxx = has() { echo "\#include <$$1>" | $(CXX) -isystem /usr/include/eigen3 -x c++ -E - >/dev/null 2>&1; }; \
+    has Eigen/Core || need="$$need libeigen3-dev"; has boost/numeric/odeint.hpp || need="$$need libboost-dev"
+want_solvers = $(foreach row,$(ADAPTERS_ABSENT),need="$$need $(call field,3,$(row))";) :
+want_mpi = $(foreach row,$(filter mpi:% scalapack:%,$(ADAPTERS_ABSENT)),need="$$need $(call field,3,$(row))";) \
+    command -v $(MPIRUN) >/dev/null || case "$$need" in *$(lastword $(subst $(comma), ,$(MPI_DEBIAN)))*) ;; *) need="$$need $(lastword $(subst $(comma), ,$(MPI_DEBIAN)))";; esac
+want_convert = $(if $(CLANG_DIR),:,need="$$need libclang-dev")
+want_tests = command -v gdb >/dev/null || need="$$need gdb"; command -v objdump >/dev/null || need="$$need binutils"; \
+    command -v cmake >/dev/null || need="$$need cmake"
+
 deps-sparse: ## install SuiteSparse, for sparse solves (apt)
-	@set -e; need=; $(if $(SUITESPARSE),:,need=' libsuitesparse-dev'); $(apt)
+	@set -e; need=; $(want_sparse); $(apt)
 
 deps-cxx: ## install Eigen and Boost, for tests of wg::active in them (apt)
-	@set -e; need=; has() { echo "#include <$$1>" | $(CXX) -isystem /usr/include/eigen3 -x c++ -E - >/dev/null 2>&1; }; \
-	has Eigen/Core || need="$$need libeigen3-dev"; \
-	has boost/numeric/odeint.hpp || need="$$need libboost-dev"; \
-	$(apt)
+	@set -e; need=; $(want_cxx); $(apt)
 
 deps-solvers: ## install the solvers that adapters/ are for (apt)
-	@set -e; need=; $(foreach row,$(ADAPTERS_ABSENT),need="$$need $(call field,3,$(row))";) $(apt)
+	@set -e; need=; $(want_solvers); $(apt)
 
 deps-mpi: ## install Open MPI (MPI=mpich: MPICH) and ScaLAPACK, for adapters/mpi and adapters/scalapack (apt)
-	@set -e; need=; $(foreach row,$(filter mpi:% scalapack:%,$(ADAPTERS_ABSENT)),need="$$need $(call field,3,$(row))";) \
-	command -v $(MPIRUN) >/dev/null || case "$$need" in *$(lastword $(subst $(comma), ,$(MPI_DEBIAN)))*) ;; *) need="$$need $(lastword $(subst $(comma), ,$(MPI_DEBIAN)))";; esac; \
-	$(apt)
+	@set -e; need=; $(want_mpi); $(apt)
 
 deps-convert: ## install libclang, for the converter (apt)
-	@set -e; need=; $(if $(CLANG_DIR),:,need=' libclang-dev'); $(apt)
+	@set -e; need=; $(want_convert); $(apt)
 
-deps-tests: deps-sparse deps-cxx deps-solvers deps-mpi deps-convert ## install all that tests of parts need: these, gdb, binutils, cmake (apt)
-	@set -e; need=; \
-	command -v gdb >/dev/null || need="$$need gdb"; \
-	command -v objdump >/dev/null || need="$$need binutils"; \
-	command -v cmake >/dev/null || need="$$need cmake"; \
-	$(apt)
+deps-tests: ## install all that tests of parts need, at once: these, gdb, binutils, cmake (apt)
+	@set -e; need=; $(want_sparse); $(want_cxx); $(want_solvers); $(want_mpi); $(want_convert); $(want_tests); $(apt)
 
 clean: ## remove build/
 	rm -rf build
