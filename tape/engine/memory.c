@@ -12,7 +12,7 @@
  * machine has not would be found out by being killed. */
 #define LARGE ((size_t)1 << 28)
 /* For objects of that size lists that stand idle are given back first. */
-#define LARGE_OBJECT ((size_t)1 << 24)
+#define LARGE_OBJECT ((size_t)1 << 22)
 
 /* ---- the default callbacks ---- */
 

@@ -222,8 +222,8 @@ static struct toy_series by_row(const wg_scalar_op *op, const struct toy_series 
 #define ROUNDED_0 0x1p-40
 #define JUMP 0.25
 
-/* At a jump that the sign of a zero decides, which BLAS and loops leave open, as, behind BLAS, what
- * may be a rounded 0. */
+/* At a jump that the sign of a zero decides, which BLAS and loops leave open; or that what BLAS
+ * makes of a 0 decides. */
 static void look_for_jumps(const wg_scalar_op *op, const struct toy_series *x) {
     double a[4];
     for (unsigned i = 0; i < op->arity; i++) a[i] = (double)x[i].c[0];
