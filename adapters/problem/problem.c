@@ -253,8 +253,8 @@ static wg_status driven_jacobian(wg_problem *p, size_t group, const double *x, w
  * is one of them not finite? */
 static int spread(const double *rows, size_t m, size_t n, double *to, size_t down,
                   size_t right) {
-    /* Bits of a number without its sign, plus one in the exponent: a sign comes of them where the
-     * exponent was the last one. */
+    /* Bits of a number without its sign, plus one in the exponent: a sign comes of them where
+     * the exponent was the last one. */
     const uint64_t sign = UINT64_C(1) << 63, one = UINT64_C(1) << (DBL_MANT_DIG - 1);
     uint64_t seen = 0;
     for (size_t j = 0; j < m; j++, to += down) {

@@ -126,12 +126,12 @@ WG_API WG_MUST_CHECK wg_status wg_hessian_strided(wg_tape *t, wg_callback *f, vo
  * Cost:    one recording, each statement of which is taken apart once for all that are alike;
  *          where there are operations on matrices, or several hundred codes of statements, all
  *          of it, loops written out. Then the square of the order for each operation, by
- *          recurrences (Griewank, Walther 2008, ch. 13), and a row of order + 1 numbers of memory
- *          for each variable, rounded up to 17, 33, 49 or 65. Measured with callbacks of some
- *          thousand operations (bench/taylor): order 16 takes 35 to 95 times as long as the plain
- *          computation, 140 where that is products of vectors, order 32 80 to 230 times; the
- *          adjoint takes 4 to 9 times that. At many points: wg_function_taylor, by far faster,
- *          which says more of powers.
+ *          recurrences (Griewank, Walther 2008, ch. 13), and a row of order + 1 numbers of
+ *          memory for each variable, rounded up to 17, 33, 49 or 65. Measured with callbacks of
+ *          some thousand operations (bench/taylor): order 16 takes 35 to 95 times as long as
+ *          the plain computation, 140 where that is products of vectors, order 32 80 to 230
+ *          times; the adjoint takes 4 to 9 times that. At many points: wg_function_taylor, by
+ *          far faster, which says more of powers.
  * Values:  NaN or infinite from order 1 on where an operation has no series: roots, logarithms,
  *          powers whose exponent varies, at 0; of a power of 0 by a constant e from the order e
  *          on. Where a power or a norm is infinite order 1 has the slopes of the tape, what

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* solution.h - y = f(x, p) of three vectors, which is computed elsewhere, as nodes of functions:
- * what a solution of a differential equation is there. Internal.
+/* solution.h - y = f(x, p) of three vectors, which is computed elsewhere, as nodes of
+ * functions: what a solution of a differential equation is there. Internal.
  *
  * A node has the address of an object among its numbers (whole.h), which lives as long as the
  * function. Letters: w an adjoint of y; u, v tangents of x and p. */

@@ -3,8 +3,8 @@
  *
  * A recording without operations on matrices is taken apart entry by entry: those with the same
  * code have one plan (taylor_plan.h), which is run for each of them on the rows of their slots.
- * The adjoint goes back over them and computes what is inside of each again. Any other recording,
- * and one of very many codes, is one plan. */
+ * The adjoint goes back over them and computes what is inside of each again. Any other
+ * recording, and one of very many codes, is one plan. */
 #include "tape/engine/drive.h"
 #include "tape/function/graph/taking.h"
 #include "taylor_plan.h"
@@ -13,11 +13,11 @@
 
 #include <string.h>
 
-/* Does a slot change with x? UNSEEN: it has no row yet. NUMBER: of an operand without a slot. */
+/* Does a slot change with x? UNSEEN: it has no row yet. NUMBER: an operand without a slot. */
 enum { UNSEEN, STILL, MOVES, NUMBER };
 
-/* The plan of entries that are alike: in their code, in which operands move, and in numbers that
- * are part of the code: exponents, and addresses of the user's operations. */
+/* The plan of entries that are alike: in their code, in which operands move, and in numbers
+ * that are part of the code: exponents, and addresses of the user's operations. */
 typedef struct shape {
     struct shape *next, *after;
     wgi_entry e; /* the first of them */

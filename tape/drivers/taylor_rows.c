@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Products of truncated series. Sixteen coefficients of a product are computed side by side:
- * each takes a_j b_{k-j} in turn, where b is 0 in front of its beginning; four of a square, which
- * has half of the terms. The kernels are compiled for the baseline and for AVX2; neither
+ * each takes a_j b_{k-j} in turn, where b is 0 in front of its beginning; four of a square,
+ * which has half of the terms. The kernels are compiled for the baseline and for AVX2; neither
  * contracts a multiplication and an addition, so that both give the same bits. */
 #include "taylor_rows.h"
 

@@ -13,8 +13,8 @@ static inline size_t wgi_row_stride(size_t order) {
     return 1 + (order + WGI_ROW_SIDE - 1) / WGI_ROW_SIDE * WGI_ROW_SIDE;
 }
 
-/* Coefficients 1 to n - 1 of v, which is no operand but of a sum: of a sum, of a difference, of a
- * number times a; of a product, sum_{j=0..k} a_j b_{k-j}, added up in the order of j; of a
+/* Coefficients 1 to n - 1 of v, which is no operand but of a sum: of a sum, of a difference, of
+ * a number times a; of a product, sum_{j=0..k} a_j b_{k-j}, added up in the order of j; of a
  * square, each pair once, twice. By the zero rule where they are NaN. */
 typedef struct wgi_row_kernels {
     void (*add)(size_t n, const double *a, const double *b, double *v);

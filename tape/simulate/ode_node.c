@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* A solution as one node of a function (ops/matrix/solution.h): the steps are chosen, or the
- * systems solved, anew at each point at which the function is evaluated, and its derivatives are
- * the discrete adjoint and tangent there, which are nodes as well. All do without checkpoints on
- * a tape: an adjoint solves forward and goes back at once.
+ * systems solved, anew at each point at which the function is evaluated, and its derivatives
+ * are the discrete adjoint and tangent there, which are nodes as well. All do without
+ * checkpoints on a tape: an adjoint solves forward and goes back at once.
  *
  * Vectors: x is y0, p all parameters, y the columns of y and then those of r. What a node was
  * made with stands with the system. */

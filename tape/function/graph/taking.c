@@ -2,9 +2,9 @@
 /* What is recorded on a tape as nodes of a graph: kept code is taken apart in the order of the
  * recording, each entry by taking_entry.c.
  *
- * An operation on matrices stays one node (whole_node.h), or is written out by its `expand`, which
- * leaves what is large to nodes for whole matrices (ops/matrix/expand.h); or, where it only moves
- * elements, labels are followed through it. Calls of functions are taken apart in
+ * An operation on matrices stays one node (whole_node.h), or is written out by its `expand`,
+ * which leaves what is large to nodes for whole matrices (ops/matrix/expand.h); or, where it
+ * only moves elements, labels are followed through it. Calls of functions are taken apart in
  * loops/flatten_call.c. */
 #include "taking.h"
 
