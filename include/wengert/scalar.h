@@ -674,8 +674,8 @@ enum { WGI_CODE_stop_gradient = WGI_CODE(95), WGI_ADDS_stop_gradient = WGI_ADDS(
 #define wg_log_sigmoid(x) WGI_CALLING1(log_sigmoid, x) /* needs wg_let */
 #define wg_softplus(x) WGI_CALLING1(softplus, x) /* needs wg_let */
 #define wg_logit(x) WGI_CALLING1(logit, x) /* needs wg_let */
-#define wg_sin(x) WGI_CALLING1(sin, x) /* needs wg_let */
-#define wg_cos(x) WGI_CALLING1(cos, x) /* needs wg_let */
+#define wg_sin(x) WGI_SINCOS1(sin, x) /* needs wg_let */
+#define wg_cos(x) WGI_SINCOS1(cos, x) /* needs wg_let */
 #define wg_tan(x) WGI_OP1(tan, x) /* needs wg_let */
 #define wg_sec(x) WGI_CALLING1(sec, x) /* needs wg_let */
 #define wg_csc(x) WGI_CALLING1(csc, x) /* needs wg_let */

@@ -109,8 +109,15 @@ WGI_FUNCTION uint64_t wgi_word(wg_handle h) {
     __builtin_memcpy(&word, &h, sizeof word);
     return word;
 }
+/* The stamp of a tape as a handle has it, in the high half. */
+WGI_FUNCTION uint64_t wgi_stamp_word(const wg_tape *t) {
+    uint64_t word;
+    __builtin_memcpy(&word, (const char *)t + offsetof(struct wg_tape, below_stamp),
+                     sizeof word);
+    return word;
+}
 WGI_FUNCTION wg_real wgi_result(const wg_tape *t, double value, uint32_t out) {
-    const uint64_t word = (uint64_t)t->stamp << 32 | out;
+    const uint64_t word = wgi_stamp_word(t) | out;
     wg_real x;
     x.value = value;
     __builtin_memcpy(&x.at, &word, sizeof word);
@@ -460,6 +467,12 @@ static const struct wgi_variable wgi_variable __attribute__((unused)) = {};
 #define WGI_OP2(name, x, y) WGI_OPERATION2(WGI_AS_IT_IS, name, x, y)
 #define WGI_OP3(name, x, y, z) WGI_OPERATION3(WGI_AS_IT_IS, name, x, y, z)
 #define WGI_OP4(name, x, y, z, w) WGI_OPERATION4(WGI_AS_IT_IS, name, x, y, z, w)
+/* gcc makes one call of all sines and cosines of an angle, if it meets them unconditionally. */
+#ifdef __clang__
+#define WGI_SINCOS1(name, x) WGI_OPERATION1(WGI_IF_ACTIVE, name, x)
+#else
+#define WGI_SINCOS1(name, x) WGI_OPERATION1(WGI_AS_IT_IS, name, x)
+#endif
 #define WGI_CALLING1(name, x) WGI_OPERATION1(WGI_IF_ACTIVE, name, x)
 #define WGI_CALLING2(name, x, y) WGI_OPERATION2(WGI_IF_ACTIVE, name, x, y)
 #define WGI_CALLING3(name, x, y, z) WGI_OPERATION3(WGI_IF_ACTIVE, name, x, y, z)
@@ -532,7 +545,7 @@ static const struct wgi_variable wgi_variable __attribute__((unused)) = {};
         const uint64_t wgi_h = WGI_HEAD(wgi_i);                                                \
         wg_real wgi_r;                                                                         \
         if (WGI_OPERANDS(wgi_i) < WGI_MAX_OPERANDS &&                                          \
-            WGI_EVENLY(                                                                        \
+            WGI_AT_TIMES(                                                                      \
                 WGI_NONE(WGI_EXPR(wgi_x, wgi_j).at)(wgi_t, &WGI_EXPR(wgi_x, wgi_j).at)))       \
             wgi_r = wg_constant(wgi_a);                                                        \
         else {                                                                                 \

@@ -232,9 +232,12 @@ WGI_LIST wg_real wgi_append_r(wg_tape *t, double value, const wg_handle *s) {
     (void)t;
     return (wg_real){value, *s};
 }
+WGI_FUNCTION uint64_t wgi_apart_1(const wg_tape *t, const wgi_s1 *s) {
+    const uint64_t k = wgi_stamp_word(t);
+    return (s->h[0] ^ k);
+}
 WGI_LIST int wgi_ready_1(const wg_tape *t, const wgi_record *limit, const wgi_s1 *s, int products) {
-    const uint64_t k = (uint64_t)t->stamp << 32;
-    return (t->top < limit) & (((s->h[0] ^ k)) >> 32 == 0) &
+    return (wgi_apart_1(t, s) >> 32 == 0) & (t->top < limit) &
         (!products | !(__builtin_isunordered(s->p[0], s->p[0])));
 }
 WGI_LIST wg_real wgi_append_1(wg_tape *t, double value, const wgi_s1 *s) {
@@ -248,9 +251,12 @@ WGI_LIST wg_real wgi_append_1(wg_tape *t, double value, const wgi_s1 *s) {
     t->top = r + 1;
     return wgi_result(t, value, out);
 }
+WGI_FUNCTION uint64_t wgi_apart_2(const wg_tape *t, const wgi_s2 *s) {
+    const uint64_t k = wgi_stamp_word(t);
+    return (s->h[0] ^ k) | (s->h[1] ^ k);
+}
 WGI_LIST int wgi_ready_2(const wg_tape *t, const wgi_record *limit, const wgi_s2 *s, int products) {
-    const uint64_t k = (uint64_t)t->stamp << 32;
-    return (t->top < limit) & (((s->h[0] ^ k) | (s->h[1] ^ k)) >> 32 == 0) &
+    return (wgi_apart_2(t, s) >> 32 == 0) & (t->top < limit) &
         (!products | !(__builtin_isunordered(s->p[0], s->p[1])));
 }
 WGI_LIST wg_real wgi_append_2(wg_tape *t, double value, const wgi_s2 *s) {
@@ -264,9 +270,12 @@ WGI_LIST wg_real wgi_append_2(wg_tape *t, double value, const wgi_s2 *s) {
     t->top = r + 1;
     return wgi_result(t, value, out);
 }
+WGI_FUNCTION uint64_t wgi_apart_3(const wg_tape *t, const wgi_s3 *s) {
+    const uint64_t k = wgi_stamp_word(t);
+    return (s->h[0] ^ k) | (s->h[1] ^ k) | (s->h[0] ^ s->h[2]);
+}
 WGI_LIST int wgi_ready_3(const wg_tape *t, const wgi_record *limit, const wgi_s3 *s, int products) {
-    const uint64_t k = (uint64_t)t->stamp << 32;
-    return (t->top < limit) & (((s->h[0] ^ k) | (s->h[1] ^ k) | (s->h[0] ^ s->h[2])) >> 32 == 0) &
+    return (wgi_apart_3(t, s) >> 32 == 0) & (t->top < limit) &
         (!products | !(__builtin_isunordered(s->p[0], s->p[1]) | __builtin_isunordered(s->p[2], s->p[2])));
 }
 WGI_LIST wg_real wgi_append_3(wg_tape *t, double value, const wgi_s3 *s) {
@@ -281,9 +290,12 @@ WGI_LIST wg_real wgi_append_3(wg_tape *t, double value, const wgi_s3 *s) {
     t->top = r + 2;
     return wgi_result(t, value, out);
 }
+WGI_FUNCTION uint64_t wgi_apart_4(const wg_tape *t, const wgi_s4 *s) {
+    const uint64_t k = wgi_stamp_word(t);
+    return (s->h[0] ^ k) | (s->h[1] ^ k) | (s->h[0] ^ s->h[2]) | (s->h[1] ^ s->h[3]);
+}
 WGI_LIST int wgi_ready_4(const wg_tape *t, const wgi_record *limit, const wgi_s4 *s, int products) {
-    const uint64_t k = (uint64_t)t->stamp << 32;
-    return (t->top < limit) & (((s->h[0] ^ k) | (s->h[1] ^ k) | (s->h[0] ^ s->h[2]) | (s->h[1] ^ s->h[3])) >> 32 == 0) &
+    return (wgi_apart_4(t, s) >> 32 == 0) & (t->top < limit) &
         (!products | !(__builtin_isunordered(s->p[0], s->p[1]) | __builtin_isunordered(s->p[2], s->p[3])));
 }
 WGI_LIST wg_real wgi_append_4(wg_tape *t, double value, const wgi_s4 *s) {
@@ -303,9 +315,12 @@ WGI_LIST wg_real wgi_append_4(wg_tape *t, double value, const wgi_s4 *s) {
     t->top = r + 2;
     return wgi_result(t, value, out);
 }
+WGI_FUNCTION uint64_t wgi_apart_5(const wg_tape *t, const wgi_s5 *s) {
+    const uint64_t k = wgi_stamp_word(t);
+    return (s->h[0] ^ k) | (s->h[1] ^ k) | (s->h[0] ^ s->h[2]) | (s->h[1] ^ s->h[3]) | (s->h[0] ^ s->h[4]);
+}
 WGI_LIST int wgi_ready_5(const wg_tape *t, const wgi_record *limit, const wgi_s5 *s, int products) {
-    const uint64_t k = (uint64_t)t->stamp << 32;
-    return (t->top < limit) & (((s->h[0] ^ k) | (s->h[1] ^ k) | (s->h[0] ^ s->h[2]) | (s->h[1] ^ s->h[3]) | (s->h[0] ^ s->h[4])) >> 32 == 0) &
+    return (wgi_apart_5(t, s) >> 32 == 0) & (t->top < limit) &
         (!products | !(__builtin_isunordered(s->p[0], s->p[1]) | __builtin_isunordered(s->p[2], s->p[3]) | __builtin_isunordered(s->p[4], s->p[4])));
 }
 WGI_LIST wg_real wgi_append_5(wg_tape *t, double value, const wgi_s5 *s) {
@@ -328,9 +343,12 @@ WGI_LIST wg_real wgi_append_5(wg_tape *t, double value, const wgi_s5 *s) {
     t->top = r + 3;
     return wgi_result(t, value, out);
 }
+WGI_FUNCTION uint64_t wgi_apart_6(const wg_tape *t, const wgi_s6 *s) {
+    const uint64_t k = wgi_stamp_word(t);
+    return (s->h[0] ^ k) | (s->h[1] ^ k) | (s->h[0] ^ s->h[2]) | (s->h[1] ^ s->h[3]) | (s->h[0] ^ s->h[4]) | (s->h[1] ^ s->h[5]);
+}
 WGI_LIST int wgi_ready_6(const wg_tape *t, const wgi_record *limit, const wgi_s6 *s, int products) {
-    const uint64_t k = (uint64_t)t->stamp << 32;
-    return (t->top < limit) & (((s->h[0] ^ k) | (s->h[1] ^ k) | (s->h[0] ^ s->h[2]) | (s->h[1] ^ s->h[3]) | (s->h[0] ^ s->h[4]) | (s->h[1] ^ s->h[5])) >> 32 == 0) &
+    return (wgi_apart_6(t, s) >> 32 == 0) & (t->top < limit) &
         (!products | !(__builtin_isunordered(s->p[0], s->p[1]) | __builtin_isunordered(s->p[2], s->p[3]) | __builtin_isunordered(s->p[4], s->p[5])));
 }
 WGI_LIST wg_real wgi_append_6(wg_tape *t, double value, const wgi_s6 *s) {
@@ -352,9 +370,12 @@ WGI_LIST wg_real wgi_append_6(wg_tape *t, double value, const wgi_s6 *s) {
     t->top = r + 3;
     return wgi_result(t, value, out);
 }
+WGI_FUNCTION uint64_t wgi_apart_7(const wg_tape *t, const wgi_s7 *s) {
+    const uint64_t k = wgi_stamp_word(t);
+    return (s->h[0] ^ k) | (s->h[1] ^ k) | (s->h[0] ^ s->h[2]) | (s->h[1] ^ s->h[3]) | (s->h[0] ^ s->h[4]) | (s->h[1] ^ s->h[5]) | (s->h[0] ^ s->h[6]);
+}
 WGI_LIST int wgi_ready_7(const wg_tape *t, const wgi_record *limit, const wgi_s7 *s, int products) {
-    const uint64_t k = (uint64_t)t->stamp << 32;
-    return (t->top < limit) & (((s->h[0] ^ k) | (s->h[1] ^ k) | (s->h[0] ^ s->h[2]) | (s->h[1] ^ s->h[3]) | (s->h[0] ^ s->h[4]) | (s->h[1] ^ s->h[5]) | (s->h[0] ^ s->h[6])) >> 32 == 0) &
+    return (wgi_apart_7(t, s) >> 32 == 0) & (t->top < limit) &
         (!products | !(__builtin_isunordered(s->p[0], s->p[1]) | __builtin_isunordered(s->p[2], s->p[3]) | __builtin_isunordered(s->p[4], s->p[5]) | __builtin_isunordered(s->p[6], s->p[6])));
 }
 WGI_LIST wg_real wgi_append_7(wg_tape *t, double value, const wgi_s7 *s) {
@@ -378,9 +399,12 @@ WGI_LIST wg_real wgi_append_7(wg_tape *t, double value, const wgi_s7 *s) {
     t->top = r + 4;
     return wgi_result(t, value, out);
 }
+WGI_FUNCTION uint64_t wgi_apart_8(const wg_tape *t, const wgi_s8 *s) {
+    const uint64_t k = wgi_stamp_word(t);
+    return (s->h[0] ^ k) | (s->h[1] ^ k) | (s->h[2] ^ k) | (s->h[3] ^ k) | (s->h[4] ^ k) | (s->h[5] ^ k) | (s->h[6] ^ k) | (s->h[7] ^ k);
+}
 WGI_LIST int wgi_ready_8(const wg_tape *t, const wgi_record *limit, const wgi_s8 *s, int products) {
-    const uint64_t k = (uint64_t)t->stamp << 32;
-    return (t->top < limit) & (((s->h[0] ^ k) | (s->h[1] ^ k) | (s->h[2] ^ k) | (s->h[3] ^ k) | (s->h[4] ^ k) | (s->h[5] ^ k) | (s->h[6] ^ k) | (s->h[7] ^ k)) >> 32 == 0) &
+    return (wgi_apart_8(t, s) >> 32 == 0) & (t->top < limit) &
         (!products | !(__builtin_isunordered(s->p[0], s->p[1]) | __builtin_isunordered(s->p[2], s->p[3]) | __builtin_isunordered(s->p[4], s->p[5]) | __builtin_isunordered(s->p[6], s->p[7])));
 }
 WGI_LIST wg_real wgi_append_8(wg_tape *t, double value, const wgi_s8 *s) {
@@ -585,28 +609,28 @@ WGI_LIST int wgi_none_0(const wg_tape *t, const void *s) {
     return 0;
 }
 WGI_LIST int wgi_none_1(const wg_tape *t, const wgi_s1 *s) {
-    return (s->h[0] | t->watches) == 0;
+    return wgi_apart_1(t, s) == t->constants;
 }
 WGI_LIST int wgi_none_2(const wg_tape *t, const wgi_s2 *s) {
-    return (s->h[0] | s->h[1] | t->watches) == 0;
+    return wgi_apart_2(t, s) == t->constants;
 }
 WGI_LIST int wgi_none_3(const wg_tape *t, const wgi_s3 *s) {
-    return (s->h[0] | s->h[1] | s->h[2] | t->watches) == 0;
+    return wgi_apart_3(t, s) == t->constants;
 }
 WGI_LIST int wgi_none_4(const wg_tape *t, const wgi_s4 *s) {
-    return (s->h[0] | s->h[1] | s->h[2] | s->h[3] | t->watches) == 0;
+    return wgi_apart_4(t, s) == t->constants;
 }
 WGI_LIST int wgi_none_5(const wg_tape *t, const wgi_s5 *s) {
-    return (s->h[0] | s->h[1] | s->h[2] | s->h[3] | s->h[4] | t->watches) == 0;
+    return wgi_apart_5(t, s) == t->constants;
 }
 WGI_LIST int wgi_none_6(const wg_tape *t, const wgi_s6 *s) {
-    return (s->h[0] | s->h[1] | s->h[2] | s->h[3] | s->h[4] | s->h[5] | t->watches) == 0;
+    return wgi_apart_6(t, s) == t->constants;
 }
 WGI_LIST int wgi_none_7(const wg_tape *t, const wgi_s7 *s) {
-    return (s->h[0] | s->h[1] | s->h[2] | s->h[3] | s->h[4] | s->h[5] | s->h[6] | t->watches) == 0;
+    return wgi_apart_7(t, s) == t->constants;
 }
 WGI_LIST int wgi_none_8(const wg_tape *t, const wgi_s8 *s) {
-    return (s->h[0] | s->h[1] | s->h[2] | s->h[3] | s->h[4] | s->h[5] | s->h[6] | s->h[7] | t->watches) == 0;
+    return wgi_apart_8(t, s) == t->constants;
 }
 WGI_FUNCTION uint64_t wgi_places_0(const void *s) { (void)s; return 0; }
 WGI_FUNCTION uint64_t wgi_places_r(const wg_handle *s) { return wgi_word(*s); }

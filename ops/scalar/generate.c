@@ -109,6 +109,12 @@ static int calls(const struct row *r) {
     return 0;
 }
 
+/* The recorder of statement.h that takes it. */
+static const char *recorder(const struct row *r) {
+    if (!calls(r)) return "OP";
+    return strcmp(r->name, "sin") == 0 || strcmp(r->name, "cos") == 0 ? "SINCOS" : "CALLING";
+}
+
 static void write_scalar(void) {
     const int n = ROWS;
     puts("/* SPDX-License-Identifier: MIT */");
@@ -139,7 +145,7 @@ static void write_scalar(void) {
         const struct row *r = &rows[i];
         printf("#define wg_%s(", r->name);
         for (int k = 0; k < r->arity; k++) printf("%s%c", k ? ", " : "", argument[k]);
-        printf(") WGI_%s%d(%s", calls(r) ? "CALLING" : "OP", r->arity, r->name);
+        printf(") WGI_%s%d(%s", recorder(r), r->arity, r->name);
         for (int k = 0; k < r->arity; k++) printf(", %c", argument[k]);
         puts(") /* needs wg_let */"); /* gcc quotes this line where wg_let was forgotten */
     }
@@ -434,23 +440,31 @@ static void write_unordered(int n) {
         printf("%s__builtin_isunordered(s->p[%d], s->p[%d])", i ? " | " : "", i, i + 1 < n ? i + 1 : i);
 }
 
-/* wgi_ready_<n>: is there room, are the operands variables of this tape, and where products were formed, is
- * none a NaN, which by the zero rule may have to be 0? Stamps are compared with those of operands 0 and 1, as
- * wgi_append_<n> compares the variables; beyond WORDS operands there are not enough registers to keep that. */
-static void write_ready(int n) {
-    printf("WGI_LIST int wgi_ready_%d(const wg_tape *t, const wgi_record *limit, const wgi_s%d *s, int products) {\n", n, n);
-    printf("    const uint64_t k = (uint64_t)t->stamp << 32;\n"
-           "    return (t->top < limit) & ((");
+/* wgi_apart_<n>: what handles and the stamp of the tape differ in, in one word: its high half is 0 where all operands
+ * are variables of this tape, and it is the stamp where all are constants. Operands 0 and 1 are compared with the
+ * stamp, the others with them, as wgi_append_<n> compares the variables; beyond WORDS operands there are not enough
+ * registers to keep that. */
+static void write_apart(int n) {
+    printf("WGI_FUNCTION uint64_t wgi_apart_%d(const wg_tape *t, const wgi_s%d *s) {\n"
+           "    const uint64_t k = wgi_stamp_word(t);\n    return ", n, n);
     for (int i = 0; i < n; i++)
         if (i < 2 || n > WORDS) printf("%s(s->h[%d] ^ k)", i ? " | " : "", i);
         else printf(" | (s->h[%d] ^ s->h[%d])", i & 1, i);
-    printf(") >> 32 == 0) &\n        (!products | !(");
+    puts(";\n}");
+}
+
+/* wgi_ready_<n>: is there room, are the operands variables of this tape, and where products were formed, is
+ * none a NaN, which by the zero rule may have to be 0? */
+static void write_ready(int n) {
+    printf("WGI_LIST int wgi_ready_%d(const wg_tape *t, const wgi_record *limit, const wgi_s%d *s, int products) {\n", n, n);
+    printf("    return (wgi_apart_%d(t, s) >> 32 == 0) & (t->top < limit) &\n        (!products | !(", n);
     write_unordered(n);
     puts("));\n}");
 }
 
 static void write_append(int n) {
     const int records = (n + 1) / 2;
+    write_apart(n);
     write_ready(n);
     printf("WGI_LIST wg_real wgi_append_%d(wg_tape *t, double value, const wgi_s%d *s) {\n", n, n);
     puts("    wgi_record *const r = t->top;\n    const uint32_t out = t->slots;\n"
@@ -543,12 +557,11 @@ static void write_kept(int n) {
 }
 
 /* wgi_none_<n>: are all operands constants, on a tape where that is all there is to know? Then the result is one,
- * and nothing is recorded. Asked first, as it is little, and many statements of retyped codes are such; in C not of
- * MAX_OPERANDS, for which there are not enough registers. */
+ * and nothing is recorded. Asked first, by the word that wgi_ready_<n> asks, as many statements of retyped codes are
+ * such; in C not of MAX_OPERANDS, for which there are not enough registers. */
 static void write_none(int n) {
-    printf("WGI_LIST int wgi_none_%d(const wg_tape *t, const wgi_s%d *s) {\n    return (", n, n);
-    for (int i = 0; i < n; i++) printf("%ss->h[%d]", i ? " | " : "", i);
-    puts(" | t->watches) == 0;\n}");
+    printf("WGI_LIST int wgi_none_%d(const wg_tape *t, const wgi_s%d *s) {\n"
+           "    return wgi_apart_%d(t, s) == t->constants;\n}\n", n, n, n);
 }
 
 /* The functions that the fast path leaves to: wgi_some_<n> where the tape is on that path, which leaves constants out,

@@ -150,7 +150,7 @@ wg_real wgi_let_append(wgi_core *c, const wgi_statement *s, const uint32_t *slot
 
 /* ---- wg_let, where the fast path is left ---- */
 
-const wg_tape wgi_no_tape = {.watches = 1};
+const wg_tape wgi_no_tape = {.constants = (uint64_t)1 << 32};
 
 void wgi_zero_rule(wgi_statement *s) {
     wgi_statement_code p;
@@ -300,7 +300,7 @@ static size_t join_pairs(wgi_record *r, size_t k) {
     }                                                                                          \
     WGI_FUNCTION wg_real some_##n(wg_tape *t, double value, EACH##n(H), EACH##n(P)) {          \
         if (WGI_UNLIKELY((t->top >= t->limit) NAN##n(IS_NAN))) return nothing;                 \
-        const uint64_t stamp = (uint64_t)t->stamp << 32;                                       \
+        const uint64_t stamp = wgi_stamp_word(t);                                              \
         const uint32_t slots = t->slots;                                                       \
         wgi_record *const r = t->top;                                                          \
         WGI_AHEAD(r);                                                                          \
