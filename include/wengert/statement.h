@@ -151,6 +151,15 @@ typedef int64_t wgi_other_word __attribute__((may_alias));
         *(wgi_other_word *)((char *)(r) + 8) = (uint32_t)(b);                                  \
         (r)->jac0 = p, (r)->jac1 = q;                                                          \
     } while (0)
+/* Half of a record, as wgi_append_some_n has it: variable h with partial p. */
+#define WGI_HALF(h, p)                                                                         \
+    do {                                                                                       \
+        const uint64_t wgi_0 = to | (uint32_t)(h);                                             \
+        const double wgi_1 = p;                                                                \
+        __builtin_memcpy(half, &wgi_0, 8);                                                     \
+        __builtin_memcpy(half + 16, &wgi_1, 8);                                                \
+        apart |= h ^ k, to ^= result, half += step, step ^= 8 ^ 24;                            \
+    } while (0)
 /* A partial that is added to another one: a product, which has been rounded. gcc 12 contracts
  * two products, an addition and a subtraction, even with -ffp-contract=off. */
 #if defined(__FMA__) && !defined(__clang__)
@@ -545,8 +554,7 @@ static const struct wgi_variable wgi_variable __attribute__((unused)) = {};
         const uint64_t wgi_h = WGI_HEAD(wgi_i);                                                \
         wg_real wgi_r;                                                                         \
         if (WGI_OPERANDS(wgi_i) < WGI_MAX_OPERANDS &&                                          \
-            WGI_AT_TIMES(                                                                      \
-                WGI_NONE(WGI_EXPR(wgi_x, wgi_j).at)(wgi_t, &WGI_EXPR(wgi_x, wgi_j).at)))       \
+            WGI_NONE(WGI_EXPR(wgi_x, wgi_j).at)(wgi_t, &WGI_EXPR(wgi_x, wgi_j).at))            \
             wgi_r = wg_constant(wgi_a);                                                        \
         else {                                                                                 \
             int wgi_f = WGI_READY(WGI_EXPR(wgi_x, wgi_j).at)(                                  \

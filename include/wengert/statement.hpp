@@ -350,9 +350,7 @@ static_assert(WGI_MAX_OPERANDS == 8, "one line for each");
 #undef WGI_LISTS_OF
 
 /* Of numbers alone there is nothing to append. */
-WGI_FUNCTION bool none(const wg_tape *t, const list<0> &) {
-    return wgi_stamp_word(t) == t->constants;
-}
+WGI_FUNCTION bool none(const wg_tape *t, const list<0> &) { return WGI_LIKELY(t->watches == 0); }
 WGI_FUNCTION bool ready(const wg_tape *, const list<0> &, bool) { return false; }
 WGI_FUNCTION wg_real append(wg_tape *, double value, const list<0> &) {
     return wg_constant(value);
@@ -452,7 +450,7 @@ WGI_FUNCTION wg_real let(wg_tape *t, const expression<N, L, B> &e, bool here, co
     static_assert(B <= WGI_MAX_CODE,
                   "wengert: too many operations in one statement: split it with wg_let");
     /* all of them constants; of tapes in other modes the slow path knows what that means */
-    if (WGI_AT_TIMES(none(t, e.at))) return wg_constant(e.value);
+    if (none(t, e.at)) return wg_constant(e.value);
     if (!Small && WGI_NEARLY_ALWAYS(ready(t, e.at, e.products)))
         return append(t, e.value, e.at);
     if (!Small && t->limit != nullptr) {

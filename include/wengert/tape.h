@@ -29,9 +29,9 @@ struct wg_tape {
     uint32_t below_stamp; /* 0 */
     uint32_t stamp;       /* of handles of this tape and generation; never 0 */
     uint32_t slots;       /* the next slot; in a word of its own, for store forwarding */
-    /* What wgi_apart gives of constants alone: of them comes a constant, without more ado.
-     * What it never gives on a tape in failure, and on one that looks at every statement. */
-    uint64_t constants;
+    /* 0: a statement of constants alone is a constant, without more ado. Not 0 on a tape in
+     * failure, and on one that looks at every statement. */
+    uint64_t watches;
     struct wgi_block *last_block;
     char *payload_top, *payload_end; /* room for values of matrices; a multiple of 32 bytes */
     uint64_t record_origin;          /* the address that record number 0 would have */

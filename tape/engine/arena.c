@@ -279,7 +279,7 @@ void wgi_limit_set(wgi_core *c) {
     c->head.record_origin = (uint64_t)(uintptr_t)k->base - k->first * sizeof(wgi_record);
     c->head.limit = c->head.kept_limit = NULL;
     const unsigned slow = WG_KEEP_PLACES | WG_TRACE | WG_CHECKED;
-    wgi_constants_set(c, c->status != WG_OK || (c->flags & (WG_TRACE | WG_CHECKED)) != 0);
+    c->head.watches = c->status != WG_OK || (c->flags & (WG_TRACE | WG_CHECKED)) != 0;
     const int kept = (c->flags & WG_KEEP_CODE) != 0;
     if (c->chunks == 0 || c->status != WG_OK || c->pauses != 0 || c->passive || c->width != 0 ||
         (c->flags & slow) != 0)

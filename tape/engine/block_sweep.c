@@ -132,7 +132,7 @@ static int adjoints_are_numbers(const wgi_core *c, const wgi_block *b) {
 
 uint64_t wgi_tape_close(wgi_core *c) {
     c->head.limit = c->head.kept_limit = NULL;
-    wgi_constants_set(c, 1);
+    c->head.watches = 1;
     c->status = WG_EMODE;
     c->closed = 1;
     return c->stamps;

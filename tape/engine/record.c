@@ -150,7 +150,7 @@ wg_real wgi_let_append(wgi_core *c, const wgi_statement *s, const uint32_t *slot
 
 /* ---- wg_let, where the fast path is left ---- */
 
-const wg_tape wgi_no_tape = {.constants = (uint64_t)1 << 32};
+const wg_tape wgi_no_tape = {.watches = 1};
 
 void wgi_zero_rule(wgi_statement *s) {
     wgi_statement_code p;
@@ -306,9 +306,6 @@ static size_t join_pairs(wgi_record *r, size_t k) {
         WGI_AHEAD(r);                                                                          \
         TAKE##n(TAKE) TAKEN##n(TAKEN, n)                                                       \
     }                                                                                          \
-    wg_real wgi_some_##n(wg_tape *t, double value, EACH##n(H), EACH##n(P)) {                   \
-        return t == NULL ? nothing : some_##n(t, value, EACH##n(h), EACH##n(p));               \
-    }                                                                                          \
     wg_real wgi_let_##n(ARGUMENTS(n)) {                                                        \
         if (WGI_UNLIKELY(t == NULL || t->top >= t->limit)) return kept_##n(GIVEN(n));          \
         const wg_real y = some_##n(t, value, EACH##n(h), EACH##n(p));                          \
@@ -322,6 +319,15 @@ LET(5)
 LET(6)
 LET(7)
 LET(8)
+#define SOME(n)                                                                                \
+    wg_real wgi_some_##n(wg_tape *t, double value, EACH##n(H), EACH##n(P)) {                   \
+        return t == NULL ? nothing : some_##n(t, value, EACH##n(h), EACH##n(p));               \
+    }
+SOME(5)
+SOME(6)
+SOME(7)
+SOME(8)
+#undef SOME
 #undef TAKE
 #undef IS_NAN
 #undef x

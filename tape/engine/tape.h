@@ -326,11 +326,6 @@ static inline void *wgi_payload_take(wgi_core *c, size_t bytes) {
  * head.kept_limit instead, also from the room for code and values. Whatever moves these
  * regions, or takes room in them without calling this, has to set the limit to NULL. */
 void wgi_limit_set(wgi_core *c);
-/* Sets head.constants; `looks`: a statement of constants alone is not left to the recorders. A
- * handle without a slot has no stamp, so that they never see the other word. */
-static inline void wgi_constants_set(wgi_core *c, int looks) {
-    c->head.constants = (uint64_t)(looks ? c->head.stamp ^ 1 : c->head.stamp) << 32;
-}
 /* May more records be added before the limit than small blocks have slots left for? */
 static inline int wgi_limit_far(const wgi_core *c) {
     const uint64_t left = c->max_slots + 1 - c->head.slots;
