@@ -3,6 +3,10 @@
  * arrays that are NULL, with operands that have failed: the result has failed and has its
  * shape, the tape says which function met what, the first failure stays, and after a reset all
  * is as before. */
+#include <wengert/operation.h>
+
+WG_OPERATION1(half, 0.5 * a, 0.5, 0, ARITH, "test")
+
 #include "null_matrix.h"
 
 static const size_t list[] = {1, 0, 1, 1};
@@ -51,6 +55,9 @@ static void other_elementwise_operations_answer(void **state) {
     MAT_NULL(wg_mat_map, f_of, NULL, NULL, a);
     MAT(wg_mat_map_twice, f_of, slope_of, curve_of, NULL, a);
     MAT_NULL(wg_mat_map_twice, f_of, slope_of, NULL, NULL, a);
+    MAT(wg_mat_apply_scalar, &wgi_user_half, &a);
+    MAT_NULL(wg_mat_apply_scalar, NULL, &a);
+    MAT_NULL(wg_mat_apply_scalar, &wgi_user_half, NULL);
     MAT(wg_mat_add, a, x); /* stretched */
     MAT(wg_mat_mul, s, b);
 }

@@ -50,6 +50,9 @@ static double sine(void *ctx, double at) { return (void)ctx, sin(at); }
 static double cosine(void *ctx, double at) { return (void)ctx, cos(at); }
 static double minus_sine(void *ctx, double at) { return (void)ctx, -sin(at); }
 
+WG_OPERATION2(stretched, a *b *b + sin(a), b *b + cos(a), 2 * a * b, -sin(a), 2 * b, 2 * a,
+              ARITH, "test")
+
 static wg_status product(wg_tape *t, size_t n, const wg_mat *x, size_t m, wg_mat *y,
                          void *data) {
     (void)n, (void)m, (void)data;
@@ -125,6 +128,8 @@ static const wg_krylov sharp = {1e-15, 0, 0};
     M(wg_mat_scale, wg_mat_scale(t, 2, a))                                                     \
     M(wg_mat_scale_real, wg_mat_scale_real(t, r, a))                                           \
     M(wg_mat_axpby, wg_mat_axpby(t, 2, a, -3, b))                                              \
+    M(wg_mat_apply_scalar,                                                                     \
+      wg_mat_apply_scalar(t, &wgi_user_stretched, (const wg_mat[]){a, x}))                     \
     M(wg_mat_map_twice, wg_mat_map_twice(t, sine, cosine, minus_sine, NULL, a))                \
     N(wg_mat_dot, wg_mat_dot(t, a, b))                                                         \
     M(wg_axpy, wg_axpy(t, 2, a, b))                                                            \

@@ -43,11 +43,25 @@ typedef double wg_map_fn(void *ctx, double x);
  * is not 0: ctx lives as long as the recording.   wg_mat_map_twice - the same with the derivative dd
  * of d, for second derivatives, which wg_mat_map has none of.
  * In functions they are called at each point, from the thread that evaluates it, and ctx lives
- * as long as every function that is made of it; a file or a text cannot have them.
+ * as long as every function that is made of it; a file or a text cannot have them (but
+ * wg_mat_apply_scalar).
  * Errors:  WG_ENULL: f, d or dd is NULL; and as above. */
 WG_API wg_mat wg_mat_map(wg_tape *t, wg_map_fn *f, wg_map_fn *d, void *ctx, wg_mat a);
 WG_API wg_mat wg_mat_map_twice(wg_tape *t, wg_map_fn *f, wg_map_fn *d, wg_map_fn *dd, void *ctx,
                                wg_mat a);
+
+struct wg_scalar_op; /* operation.h */
+
+/* wg_mat_apply_scalar - a scalar operation element by element, of as many matrices as it has
+ * operands; dimensions of 1 are stretched. Of a built-in one (&wgi_scalar_ops[...]) it is the call
+ * of its name. One of your own (WG_OPERATION1(name, ...) makes wgi_user_name) has two derivatives
+ * on tapes, and where its texts stand for functions of C, in functions as many as are asked for; it is
+ * saved by its name and emitted by its text, as wg_mat_map cannot be. op lives as long as the recording
+ * and every function that is made of it.
+ * Cost:    a call of op for each element; where it is swept one more.
+ * Errors:  WG_ENULL: op, in, or a member of op that has to be there is NULL; WG_EARG: its arity
+ *          is not 1 to 4; and as above. */
+WG_API wg_mat wg_mat_apply_scalar(wg_tape *t, const struct wg_scalar_op *op, const wg_mat *in);
 
 WG_END_DECLS
 

@@ -22,7 +22,8 @@ struct wg_scalar_op; /* operation.h */
  * Errors:  WG_ENULL; WG_ESHAPE: the buffer is too small, and left as it was; WG_EARG: the name
  *          of a user's operation is not one word of at most 255 bytes, loops are more than 16
  *          deep in each other, or an argument has 2^30 rows or columns; WG_EMODE: it calls
- *          functions of the user's (wg_mat_map, wg_symmetric_apply), which are addresses;
+ *          functions of the user's (wg_mat_map, wg_symmetric_apply), which are addresses (but
+ *          wg_mat_apply_scalar takes an operation by its name);
  *          WG_EWRITE. */
 WG_API WG_MUST_CHECK wg_status wg_function_save(const wg_function *f, void *buffer,
                                                 size_t bytes, size_t *needed);

@@ -9,7 +9,7 @@
  * others piece by piece, through copies where their elements do not lie next to each other. */
 #include "ops/scalar/elementwise.h"
 #include "expand.h"
-#include "mapped.h"
+#include "tape/engine/code.h"
 #include "traits.h"
 
 #include <string.h>
@@ -17,8 +17,13 @@
 #include <wengert/operation.h>
 
 enum { ARITY = 4, PIECE = 256, LONG = 32 };
+enum { GIVEN = WGI_ROWS }; /* in the place of a row: an operation whose address is the params */
 
-enum { VALUE, VJP, JVP };
+static const wg_scalar_op *given(const wg_block *b) {
+    return *(const wg_scalar_op *const *)b->params;
+}
+
+enum { VALUE = WGI_WALK_VALUE, VJP = WGI_WALK_VJP, JVP = WGI_WALK_JVP };
 
 /* ---- rows without a vector kernel: the scalar table, element by element ---- */
 
@@ -64,33 +69,6 @@ static void by_row_jvp(size_t n, const wg_block_arg *in, const wg_block_arg *out
 }
 
 const wgi_kernels wgi_by_row = {by_row_value, by_row_vjp, by_row_jvp};
-
-/* ---- functions of the user's ---- */
-
-static void map_value(size_t n, const wg_block_arg *in, const wg_block_arg *out, double *saved,
-                      const void *params) {
-    const wgi_mapped *const m = params;
-    (void)saved;
-    for (size_t i = 0; i < n; i++) out->value[i] = m->f(m->ctx, in->value[i]);
-}
-
-static void map_vjp(size_t n, const wg_block_arg *in, const wg_block_arg *out, double *saved,
-                    const void *params) {
-    const wgi_mapped *const m = params;
-    (void)saved;
-    for (size_t i = 0; i < n; i++)
-        if (out->bar[i] != 0) in->bar[i] += wgi_times(out->bar[i], m->d(m->ctx, in->value[i]));
-}
-
-static void map_jvp(size_t n, const wg_block_arg *in, const wg_block_arg *out, double *saved,
-                    const void *params) {
-    const wgi_mapped *const m = params;
-    (void)saved;
-    for (size_t i = 0; i < n; i++)
-        out->bar[i] = in->bar[i] != 0 ? wgi_times(in->bar[i], m->d(m->ctx, in->value[i])) : 0.0;
-}
-
-static const wgi_kernels by_map = {map_value, map_vjp, map_jvp};
 
 /* ---- operands with gaps, transposed, or stretched ---- */
 
@@ -223,6 +201,10 @@ static inline wg_status run(wg_block *b, wgi_kernel *f, const void *params, int 
     return WG_OK;
 }
 
+wg_status wgi_elementwise_run(wg_block *b, wgi_kernel *f, wgi_walk walk) {
+    return run(b, f, b->params, (int)walk, b->inputs);
+}
+
 /* Compiled once per number of operands, which is known there: short vectors are to cost little.
  */
 #define CALL(what, WHAT, arity)                                                                \
@@ -282,7 +264,8 @@ static wg_status shape1(wg_block *b, unsigned row) {
 /* ---- written out, as a part of a function ---- */
 
 /* A mask has no derivative: neither has the one of select_ne. */
-static wg_real written(wg_tape *t, unsigned row, const double *p, const wg_real *x) {
+static wg_real written(wg_tape *t, unsigned row, const wg_block *b, const wg_real *x) {
+    const double *const p = b->params;
     switch (row) {
     case WGI_ROW_scale:
         return wgi_expand_scaled(t, p[0], x[0]);
@@ -290,6 +273,8 @@ static wg_real written(wg_tape *t, unsigned row, const double *p, const wg_real 
         return wg_let(t, wg_add(wg_mul(p[0], x[0]), wg_mul(p[1], x[1])));
     case WGI_ROW_select:
         return wg_let(t, wg_select_ne(x[0], 0, x[1], x[2]));
+    case GIVEN:
+        return wg_apply_scalar(t, given(b), x);
     default:
         return wg_apply_scalar(t, &wgi_scalar_ops[row], x);
     }
@@ -307,7 +292,7 @@ static wg_status expand(wg_tape *t, const wg_block *b, const wg_real *x, wg_real
     for (size_t j = 0; j < b->out->cols; j++)
         for (size_t i = 0; i < b->out->rows; i++) {
             for (size_t k = 0; k < b->inputs; k++) of[k] = wgi_reals_at(a[k], i, j);
-            *y++ = written(t, row, b->params, of);
+            *y++ = written(t, row, b, of);
         }
     return WG_OK;
 }
@@ -416,46 +401,50 @@ wg_mat wg_mat_axpby(wg_tape *t, double c, wg_mat a, double d, wg_mat b) {
     return apply(t, WGI_ROW_axpby, params, sizeof params, 2, in);
 }
 
-static wg_status map_shape(wg_block *b) {
-    const wgi_mapped *const m = b->params;
-    b->out->rows = b->in->rows;
-    b->out->cols = b->in->cols;
-    return m->f != NULL && m->d != NULL ? WG_OK : WG_ENULL;
-}
-static wg_status map_run_value(wg_block *b) {
-    return run(b, by_map.value, b->params, VALUE, 1);
-}
-static wg_status map_run_vjp(wg_block *b) { return run(b, by_map.vjp, b->params, VJP, 1); }
-static wg_status map_run_jvp(wg_block *b) { return run(b, by_map.jvp, b->params, JVP, 1); }
+/* ---- an operation of the user's ---- */
 
-/* a_ += d(a) o y_ */
-static wg_status map_adjoint(wg_tape *t, wg_block *b, const wg_mat *in, const wg_mat *out,
-                             const wg_mat *bar, wg_mat *back) {
-    const wgi_mapped *const m = b->params;
-    (void)out;
-    back[0] = wg_mat_mul(t, wg_mat_map(t, m->d, m->dd, m->ctx, in[0]), bar[0]);
-    return wg_tape_status(t);
+static wg_status given_value(wg_block *b) {
+    return run(b, by_row_value, given(b), VALUE, b->inputs);
+}
+static wg_status given_vjp(wg_block *b) { return run(b, by_row_vjp, given(b), VJP, b->inputs); }
+static wg_status given_jvp(wg_block *b) { return run(b, by_row_jvp, given(b), JVP, b->inputs); }
+static wg_status given_expand(wg_tape *t, const wg_block *b, const wg_real *x, wg_real *y) {
+    return expand(t, b, x, y, GIVEN);
 }
 
-#define MAP(call, adjoint)                                                                     \
-    {                                                                                          \
-        call, WG_OP_TRANS | WG_OP_ZERO_RULE | WG_OP_EACH | WG_OP_EXPANDS, map_shape,           \
-            map_run_value, map_run_vjp, map_run_jvp, wgi_mapped_expand, adjoint, NULL          \
+/* What is missing of an operation; NULL: nothing. */
+static const char *missing(const wg_scalar_op *op, const wg_mat *in) {
+    if (op == NULL || in == NULL) return "operation, or array of operands,";
+    if (op->name == NULL) return "name of the operation";
+    return op->value == NULL   ? "value of the operation"
+           : op->first == NULL ? "first of the operation"
+                               : NULL;
+}
+
+wg_mat wg_mat_apply_scalar(wg_tape *t, const wg_scalar_op *op, const wg_mat *in) {
+    static const wgi_traits traits = {.row_given = 1};
+    static const wg_block_op own = {"wg_mat_apply_scalar",
+                                    WG_OP_TRANS | WG_OP_ZERO_RULE | WG_OP_EACH | WG_OP_EXPANDS,
+                                    stretched,
+                                    given_value,
+                                    given_vjp,
+                                    given_jvp,
+                                    given_expand,
+                                    NULL,
+                                    &traits};
+    wg_mat y = wg_mat_failed(0, 0);
+    const char *const lacks = missing(op, in);
+    if (lacks != NULL || op->arity - 1 >= ARITY) {
+        if (t == NULL) return y;
+        wgi_core *const c = wgi_core_of(t);
+        (void)(lacks != NULL
+                   ? wgi_fail(c, WG_ENULL, "wg_mat_apply_scalar: the %s is NULL", lacks)
+                   : wgi_fail(c, WG_EARG, "wg_mat_apply_scalar: %s has %u operands, not 1 to 4",
+                              op->name, op->arity));
+        return y;
     }
-
-wg_mat wg_mat_map(wg_tape *t, wg_map_fn *f, wg_map_fn *d, void *ctx, wg_mat a) {
-    static const wg_block_op op = MAP("wg_mat_map", NULL);
-    const wgi_mapped params = {f, d, NULL, ctx};
-    wg_mat y = wg_mat_failed(0, 0);
-    (void)wg_apply(t, &op, &params, sizeof params, 1, &a, 1, &y);
-    return y;
-}
-
-wg_mat wg_mat_map_twice(wg_tape *t, wg_map_fn *f, wg_map_fn *d, wg_map_fn *dd, void *ctx,
-                        wg_mat a) {
-    static const wg_block_op op = MAP("wg_mat_map_twice", map_adjoint);
-    const wgi_mapped params = {f, dd != NULL ? d : NULL, dd, ctx};
-    wg_mat y = wg_mat_failed(0, 0);
-    (void)wg_apply(t, &op, &params, sizeof params, 1, &a, 1, &y);
+    if (!wgi_is_users(op))
+        return apply(t, (unsigned)(op - wgi_scalar_ops), NULL, 0, op->arity, in);
+    (void)wg_apply(t, &own, &op, sizeof op, op->arity, in, 1, &y);
     return y;
 }

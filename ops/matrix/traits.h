@@ -54,6 +54,7 @@ struct wgi_sets;
  *              or a column
  * by_point     of a map
  * row          each element of the result is this scalar operation of those at the same place
+ * row_given    the same of one whose address is the params
  * bilinear     bit i: operand i stands in a product with another of these, or with itself; what
  *              vjp gives of them is linear in the adjoints of the result and in these operands,
  *              and it reads nothing else. In operands without their bit the results are linear
@@ -76,6 +77,7 @@ typedef struct wgi_traits {
     const wg_csr *(*pattern)(const void *params, int *trans, int *vector);
     void (*by_point)(const struct wgi_block *b, wgi_by_point *p);
     const wg_scalar_op *row;
+    int row_given;
     unsigned bilinear;
     int apart;
     int (*sets)(struct wgi_sets *k, const struct wgi_block *b, const uint32_t *of, uint32_t *y);
@@ -92,6 +94,12 @@ typedef struct wgi_traits {
 /* What an operation says; of one that says nothing: nothing. */
 static inline wgi_traits wgi_traits_of(const wg_block_op *op) {
     return op->traits != NULL ? *op->traits : (wgi_traits){.parts = NULL};
+}
+
+/* NULL: there is none. */
+static inline const wg_scalar_op *wgi_row_of(const wg_block_op *op, const void *params) {
+    const wgi_traits t = wgi_traits_of(op);
+    return t.row_given ? *(const wg_scalar_op *const *)params : t.row;
 }
 
 /* 0: unknown. */

@@ -30,9 +30,10 @@ static int is_linear(const wg_block_op *op) {
 int wgi_second_knows(const wgi_block *b) {
     const wg_block_op *const op = b->op;
     const wgi_traits traits = wgi_traits_of(op);
+    const wg_scalar_op *const row = wgi_row_of(op, b->params);
     if (op->flags & WG_OP_ALWAYS) return is_linear(op) || op->adjoint != NULL;
     return op == &wgi_small_op || op->value == NULL || is_linear(op) || op->adjoint != NULL ||
-           traits.row != NULL || traits.bilinear != 0;
+           row != NULL || traits.bilinear != 0;
 }
 
 static size_t length_of(const wgi_operand *o) { return o->trans ? o->cols : o->rows; }
@@ -161,6 +162,31 @@ static wg_status beyond(const wgi_passes *p, const wgi_block *b) {
 
 /* ---- elementwise ---- */
 
+/* Second partials h, and where v is not known that and the first ones d, at POINTS points. */
+static void lanes_of_users(const wg_scalar_op *op, const double *const *x, double *v,
+                           wgi_lane_row *d, wgi_lane_row *h) {
+    const unsigned pairs = op->arity * (op->arity + 1) / 2;
+    for (int l = 0; l < POINTS; l++) {
+        double at[ARITY], first[ARITY], second[PAIRS];
+        for (unsigned k = 0; k < op->arity; k++) at[k] = x[k][l];
+        const double value = op->second(at, first, second);
+        for (unsigned k = 0; k < pairs; k++) h[k][l] = second[k];
+        if (d == NULL) continue;
+        v[l] = value;
+        for (unsigned k = 0; k < op->arity; k++) d[k][l] = first[k];
+    }
+}
+static void curves_lanes(const wg_scalar_op *op, const double *const *x, const double *v,
+                         wgi_lane_row *h) {
+    if (wgi_is_users(op)) lanes_of_users(op, x, NULL, NULL, h);
+    else wgi_scalar_curves_lanes[op - wgi_scalar_ops](x, v, h);
+}
+static void second_lanes(const wg_scalar_op *op, const double *const *x, double *v,
+                         wgi_lane_row *d, wgi_lane_row *h) {
+    if (wgi_is_users(op)) lanes_of_users(op, x, v, d, h);
+    else wgi_scalar_second_lanes[op - wgi_scalar_ops](x, v, d, h);
+}
+
 /* An operand of an elementwise operation: a single row or column is stretched. */
 typedef struct wgi_element {
     const double *value;
@@ -227,7 +253,7 @@ static int add_run(const wgi_passes *p, const wg_scalar_op *op, const wgi_elemen
         operand[k] = x[k].value + e;
         t[k] = x[k].slot != 0 ? p->vt + x[k].slot + e : none;
     }
-    wgi_scalar_curves_lanes[op - wgi_scalar_ops](operand, y + e, h);
+    curves_lanes(op, operand, y + e, h);
     add_curves(op, p->w + out + e, h, t, sum);
     if (!all_numbers(op->arity, sum)) return 0;
     for (unsigned k = 0; k < op->arity; k++)
@@ -248,8 +274,8 @@ static void add_elements(const wgi_passes *p, const wg_scalar_op *op, const wgi_
         operand[k] = value[k];
     }
     for (int l = 0; l < POINTS && y != NULL; l++) v[l] = y[l < count ? l : 0];
-    if (y != NULL) wgi_scalar_curves_lanes[op - wgi_scalar_ops](operand, v, h);
-    else wgi_scalar_second_lanes[op - wgi_scalar_ops](operand, v, d, h);
+    if (y != NULL) curves_lanes(op, operand, v, h);
+    else second_lanes(op, operand, v, d, h);
     if (lanes == 1 && add_single(p, op, x, out, count, at, y != NULL ? NULL : d, h)) return;
     for (int e = 0; e < count; e++) {
         const double *const from = p->wt + (out + (size_t)e) * lanes;
@@ -412,6 +438,7 @@ static void of_gather(const wgi_passes *p, const wgi_block *b, const uint32_t *s
 wg_status wgi_second_block(wgi_passes *p, const wgi_block *b) {
     const uint32_t *const gathered = wgi_gather_slots(b);
     const wgi_traits traits = wgi_traits_of(b->op);
+    const wg_scalar_op *const row = wgi_row_of(b->op, b->params);
     if (is_input(b)) return WG_OK;
     if (gathered != NULL) {
         of_gather(p, b, gathered);
@@ -424,8 +451,8 @@ wg_status wgi_second_block(wgi_passes *p, const wgi_block *b) {
     if (b->op == &wgi_small_op) of_small(p, (const wgi_small *)(const void *)b);
     else if (is_linear(b->op)) return by_vjp(p, b, 0);
     else if (traits.bilinear != 0) return by_vjp(p, b, traits.bilinear);
-    else if (traits.row != NULL && traits.row->second == NULL) return by_vjp(p, b, 0);
-    else if (traits.row != NULL) return of_elements(p, b, traits.row);
+    else if (row != NULL && row->second == NULL) return by_vjp(p, b, 0);
+    else if (row != NULL) return of_elements(p, b, row);
     else return by_adjoint(p, b);
     return WG_OK;
 }
@@ -437,6 +464,7 @@ static void note_last(const wgi_operand *o, uint32_t *last) {
 
 uint32_t wgi_second_reads(const wgi_block *b) {
     const wgi_traits traits = wgi_traits_of(b->op);
+    const wg_scalar_op *const row = wgi_row_of(b->op, b->params);
     uint32_t last = 0;
     if (b->op == &wgi_small_op) {
         const wgi_small *const s = (const wgi_small *)(const void *)b;
@@ -446,10 +474,10 @@ uint32_t wgi_second_reads(const wgi_block *b) {
         return last;
     }
     if (is_input(b) || wgi_gather_slots(b) != NULL || is_linear(b->op) ||
-        (traits.row != NULL && traits.row->second == NULL))
+        (row != NULL && row->second == NULL))
         return 0;
     for (uint32_t i = 0; i < b->inputs; i++) note_last(&b->operand[i], &last);
-    const int adjoint = traits.bilinear == 0 && traits.row == NULL;
+    const int adjoint = traits.bilinear == 0 && row == NULL;
     for (uint32_t k = 0; k < b->outputs && adjoint && !traits.apart; k++)
         note_last(&b->operand[b->inputs + k], &last);
     return last;

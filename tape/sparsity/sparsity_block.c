@@ -5,7 +5,6 @@
  * products; for calls, maps and scans; and by rows and columns for products, solves, batches
  * and operations along lines. Results of any other operation depend on all operands, and are
  * not linear in them unless the operation says so. */
-#include "ops/scalar/elementwise.h"
 #include "sparsity.h"
 
 #include <string.h>
@@ -348,9 +347,7 @@ void wgi_block_sets(wgi_sets *k, const wgi_block *b, wgi_set *of) {
 /* The scalar operation that a block does element by element; NULL: it does something else. */
 static const wg_scalar_op *scalar_op(const wgi_block *b) {
     if (is_small(b)) return wgi_small_row(small_of(b));
-    for (size_t row = 0; row < wgi_scalar_op_count; row++)
-        if (b->op == &wgi_elementwise_ops[row]) return &wgi_scalar_ops[row];
-    return NULL;
+    return wgi_row_of(b->op, b->params);
 }
 
 /* Pairs of operands whose second partial is not always 0: bit j of near[i]. */
@@ -499,6 +496,7 @@ uint64_t wgi_block_hash(wgi_core *c, const wgi_block *b, uint64_t h) {
     const uint32_t *const from = moved(c, b);
     for (uint32_t e = 0; from != NULL && e < b->outs; e++) h = wgi_mix(h, from[e], e);
     const wgi_traits of_op = wgi_traits_of(b->op);
+    if (of_op.row_given) h = wgi_mix(h, (uint64_t)(uintptr_t)wgi_row_of(b->op, b->params), 1);
     if (of_op.pattern != NULL) {
         int trans = 0, vector = 0;
         const wg_csr *const s = of_op.pattern(b->params, &trans, &vector);

@@ -82,6 +82,19 @@ ROW(wg_mat_map) {
     wg_map_fn *const f = one_in(40) ? NULL : square, *const d = one_in(40) ? NULL : twice;
     GIVES_MAT(wg_mat_map(t, f, d, NULL, a));
 }
+ROW(wg_mat_apply_scalar) {
+    TAPE(t);
+    const wg_scalar_op *op = some_op();
+    if (op != NULL && op->name == NULL) op = NULL; /* rows without functions are not defined */
+    named("op", "%s", op != NULL ? op->name : "NULL");
+    DIM(m);
+    DIM(n);
+    MAT(a, m, n);
+    STRETCHED(b, m, n);
+    STRETCHED(c, m, n);
+    STRETCHED(d, m, n);
+    GIVES_MAT(wg_mat_apply_scalar(t, op, one_in(40) ? NULL : (const wg_mat[]){a, b, c, d}));
+}
 static double two(void *ctx, double x) { return (void)ctx, (void)x, 2; }
 ROW(wg_mat_map_twice) {
     SHAPE;
@@ -196,6 +209,7 @@ static const struct row list[] = {
     LISTED(wg_mat_scale, 8),
     LISTED(wg_mat_scale_real, 8),
     LISTED(wg_mat_axpby, 8),
+    LISTED(wg_mat_apply_scalar, 4),
     LISTED(wg_mat_map, 4),
     LISTED(wg_mat_map_twice, 4),
     LISTED(wg_mat_sum, 16),

@@ -145,7 +145,7 @@ ROW(wgi_scalar_ops) {
 WG_OPERATION1(fuzzy, a *sin(a), sin(a) + a * cos(a), 2 * cos(a) - a * sin(a), ARITH, "calls.c")
 WG_OPERATION2(fuzzily, a *b *b, b *b, 2 * a * b, 0, 2 * b, 2 * a, ARITH, "calls.c")
 
-static const wg_scalar_op *some_op(void) {
+const wg_scalar_op *some_op(void) {
     static const wg_scalar_op nameless = {.name = NULL};
     static wg_scalar_op first_only;
     const size_t k = below(40);
