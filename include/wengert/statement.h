@@ -334,11 +334,18 @@ static const struct wgi_variable wgi_variable __attribute__((unused)) = {};
                 x, n)
 
 /* The operations; scalar.h and operation.h give them their names and constants. `slope` takes a
- * partial, which, where it calls functions (WGI_CALLING), is left out by an operand that is
- * made of constants. */
+ * partial, which, where it calls functions, is left out by an operand that is made of
+ * constants; but gcc makes one call of all sines and cosines of an angle, if none is
+ * conditional. No macro stands between these and the names: each would copy the text of all
+ * operands. */
 #define WGI_AS_IT_IS(o, k, text) text
 #define WGI_IF_ACTIVE(o, k, text)                                                              \
     (WGI_PLACES(WGI_EXPR(o, k).at)(&WGI_EXPR(o, k).at) != 0 ? text : 0)
+#ifdef __clang__
+#define WGI_SINCOS WGI_IF_ACTIVE
+#else
+#define WGI_SINCOS WGI_AS_IT_IS
+#endif
 #define WGI_OPERATION1(slope, name, x_)                                                        \
     __extension__({                                                                            \
         const __auto_type wgi_x = (x_);                                                        \
@@ -471,21 +478,6 @@ static const struct wgi_variable wgi_variable __attribute__((unused)) = {};
                  wgi_put_code(wgi_e.more, WGI_BITS(wgi_4), WGI_CODE_##name, 0));               \
         wgi_e;                                                                                 \
     })
-
-#define WGI_OP1(name, x) WGI_OPERATION1(WGI_AS_IT_IS, name, x)
-#define WGI_OP2(name, x, y) WGI_OPERATION2(WGI_AS_IT_IS, name, x, y)
-#define WGI_OP3(name, x, y, z) WGI_OPERATION3(WGI_AS_IT_IS, name, x, y, z)
-#define WGI_OP4(name, x, y, z, w) WGI_OPERATION4(WGI_AS_IT_IS, name, x, y, z, w)
-/* gcc makes one call of all sines and cosines of an angle, if it meets them unconditionally. */
-#ifdef __clang__
-#define WGI_SINCOS1(name, x) WGI_OPERATION1(WGI_IF_ACTIVE, name, x)
-#else
-#define WGI_SINCOS1(name, x) WGI_OPERATION1(WGI_AS_IT_IS, name, x)
-#endif
-#define WGI_CALLING1(name, x) WGI_OPERATION1(WGI_IF_ACTIVE, name, x)
-#define WGI_CALLING2(name, x, y) WGI_OPERATION2(WGI_IF_ACTIVE, name, x, y)
-#define WGI_CALLING3(name, x, y, z) WGI_OPERATION3(WGI_IF_ACTIVE, name, x, y, z)
-#define WGI_CALLING4(name, x, y, z, w) WGI_OPERATION4(WGI_IF_ACTIVE, name, x, y, z, w)
 
 #define WGI_HEAD(m) WGI_CODE_HEAD(__LINE__, 0, WGI_BITS(m), WGI_OPERANDS(m), WGI_NUMBERS(m))
 #define WGI_SITE(o, m)                                                                         \

@@ -109,10 +109,10 @@ static int calls(const struct row *r) {
     return 0;
 }
 
-/* The recorder of statement.h that takes it. */
-static const char *recorder(const struct row *r) {
-    if (!calls(r)) return "OP";
-    return strcmp(r->name, "sin") == 0 || strcmp(r->name, "cos") == 0 ? "SINCOS" : "CALLING";
+/* How statement.h takes its partials. */
+static const char *slope(const struct row *r) {
+    if (!calls(r)) return "AS_IT_IS";
+    return strcmp(r->name, "sin") == 0 || strcmp(r->name, "cos") == 0 ? "SINCOS" : "IF_ACTIVE";
 }
 
 static void write_scalar(void) {
@@ -145,7 +145,7 @@ static void write_scalar(void) {
         const struct row *r = &rows[i];
         printf("#define wg_%s(", r->name);
         for (int k = 0; k < r->arity; k++) printf("%s%c", k ? ", " : "", argument[k]);
-        printf(") WGI_%s%d(%s", recorder(r), r->arity, r->name);
+        printf(") WGI_OPERATION%d(WGI_%s, %s", r->arity, slope(r), r->name);
         for (int k = 0; k < r->arity; k++) printf(", %c", argument[k]);
         puts(") /* needs wg_let */"); /* gcc quotes this line where wg_let was forgotten */
     }
