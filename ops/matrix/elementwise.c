@@ -23,7 +23,7 @@ static const wg_scalar_op *given(const wg_block *b) {
     return *(const wg_scalar_op *const *)b->params;
 }
 
-enum { VALUE = WGI_WALK_VALUE, VJP = WGI_WALK_VJP, JVP = WGI_WALK_JVP };
+enum { VALUE = WGI_WAY_VALUE, VJP = WGI_WAY_VJP, JVP = WGI_WAY_JVP };
 
 /* ---- rows without a vector kernel: the scalar table, element by element ---- */
 
@@ -201,8 +201,8 @@ static inline wg_status run(wg_block *b, wgi_kernel *f, const void *params, int 
     return WG_OK;
 }
 
-wg_status wgi_elementwise_run(wg_block *b, wgi_kernel *f, wgi_walk walk) {
-    return run(b, f, b->params, (int)walk, b->inputs);
+wg_status wgi_elementwise_run(wg_block *b, wgi_kernel *f, wgi_way way) {
+    return run(b, f, b->params, (int)way, b->inputs);
 }
 
 /* Compiled once per number of operands, which is known there: short vectors are to cost little.

@@ -48,10 +48,10 @@ static int slope(const double *number, double *to) {
 enum { NUMBERS = sizeof(mapped) / sizeof(double) };
 _Static_assert(sizeof(mapped) == NUMBERS * sizeof(double), "addresses are as long as numbers");
 
-static const wg_block_op op;
-const wgi_whole wgi_whole_mapped = {&op, "11", "11", NULL, NULL, 0, NUMBERS, 0};
+static const wg_block_op element;
+const wgi_whole wgi_whole_mapped = {&element, "11", "11", NULL, NULL, 0, NUMBERS, 0};
 static const wgi_traits traits = {.whole = &wgi_whole_mapped, .own = 1, .slope = slope};
-static const wg_block_op op = {
+static const wg_block_op element = {
     .name = "wg_mat_map", .shape = shape, .value = value, .vjp = vjp, .traits = &traits};
 
 /* As many operations on one element. */
@@ -59,7 +59,7 @@ static wg_status map_expand(wg_tape *t, const wg_block *b, const wg_real *x, wg_
     for (size_t e = 0; e < b->in->rows * b->in->cols; e++) {
         const wg_mat a = wg_mat_from_real(t, x[e]);
         wg_mat out;
-        const wg_status s = wg_apply(t, &op, b->params, sizeof(mapped), 1, &a, 1, &out);
+        const wg_status s = wg_apply(t, &element, b->params, sizeof(mapped), 1, &a, 1, &out);
         if (s != WG_OK) return s;
         y[e] = wg_mat_at(out, 0, 0);
     }
@@ -98,13 +98,13 @@ static wg_status map_shape(wg_block *b) {
     return m->f != NULL && m->d != NULL ? WG_OK : WG_ENULL;
 }
 static wg_status map_run_value(wg_block *b) {
-    return wgi_elementwise_run(b, map_value, WGI_WALK_VALUE);
+    return wgi_elementwise_run(b, map_value, WGI_WAY_VALUE);
 }
 static wg_status map_run_vjp(wg_block *b) {
-    return wgi_elementwise_run(b, map_vjp, WGI_WALK_VJP);
+    return wgi_elementwise_run(b, map_vjp, WGI_WAY_VJP);
 }
 static wg_status map_run_jvp(wg_block *b) {
-    return wgi_elementwise_run(b, map_jvp, WGI_WALK_JVP);
+    return wgi_elementwise_run(b, map_jvp, WGI_WAY_JVP);
 }
 
 /* a_ += d(a) o y_ */
