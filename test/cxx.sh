@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 # cxx - users in C++, with g++ and clang++ where installed: test/cxx_user.cpp records what C records;
 # test/cxx_names.cpp has operations of its own under the names of all others; test/active_user.cpp has wg::active
-# where code says double, in every standard from C++11 on; test/active_constant.cpp has it in constant expressions; test/special_user.cpp has the special functions of C++17; mistakes get a message that names them. That every header compiles alone is seen to by headers.sh.
+# where code says double, in every standard from C++11 on; test/active_constant.cpp has it in constant expressions, test/active_numbers.cpp numbers among the operands; test/special_user.cpp has the special functions of C++17; mistakes get a message that names them. That every header compiles alone is seen to by headers.sh.
 set -eu
 own="-Wall -Wextra -Wpedantic -Wconversion -Wshadow -Werror -ffp-contract=off -Iinclude -I. $CPPFLAGS"
 work=$B/cxx
@@ -38,6 +38,9 @@ for cxx in g++ clang++; do
         $cxx "$work/constant.o" -o "$work/constant" "$B/libwengert.a" $LDFLAGS $MATH_LIBS -lm
         "$work/constant" || fail "active_constant.cpp with $cxx $how"
     done
+    kept "$work/numbers.o" $cxx -std=c++11 -O2 $own test/active_numbers.cpp
+    $cxx "$work/numbers.o" -o "$work/numbers" "$B/libwengert.a" $LDFLAGS $MATH_LIBS -lm
+    "$work/numbers" || fail "active_numbers.cpp with $cxx"
     # in GNU mode, which is the compilers' own, <complex.h> defines I
     printf '#include <complex.h>\n#include <wengert/retype.hpp>\n' >"$work/complex.cpp"
     $cxx $own -std=gnu++17 -fsyntax-only "$work/complex.cpp" || fail "retype.hpp with $cxx in GNU mode"

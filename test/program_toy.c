@@ -37,22 +37,14 @@ static size_t call(struct toy *t, const struct scalar_row *row, size_t x, size_t
 #define CALL2(name, x, y) call(t, &scalar_rows[WGI_OP_##name], x, y, 0, 0)
 #define CALL3(name, x, y, z) call(t, &scalar_rows[WGI_OP_##name], x, y, z, 0)
 #define CALL4(name, x, y, z, w) call(t, &scalar_rows[WGI_OP_##name], x, y, z, w)
-#undef WGI_OP1
-#undef WGI_CALLING1
-#undef WGI_OP2
-#undef WGI_CALLING2
-#undef WGI_OP3
-#undef WGI_CALLING3
-#undef WGI_OP4
-#undef WGI_CALLING4
-#define WGI_OP1(name, x) CALL1(name, x)
-#define WGI_CALLING1(name, x) CALL1(name, x)
-#define WGI_OP2(name, x, y) CALL2(name, x, y)
-#define WGI_CALLING2(name, x, y) CALL2(name, x, y)
-#define WGI_OP3(name, x, y, z) CALL3(name, x, y, z)
-#define WGI_CALLING3(name, x, y, z) CALL3(name, x, y, z)
-#define WGI_OP4(name, x, y, z, w) CALL4(name, x, y, z, w)
-#define WGI_CALLING4(name, x, y, z, w) CALL4(name, x, y, z, w)
+#undef WGI_OPERATION1
+#undef WGI_OPERATION2
+#undef WGI_OPERATION3
+#undef WGI_OPERATION4
+#define WGI_OPERATION1(slope, name, x) CALL1(name, x)
+#define WGI_OPERATION2(slope, name, x, y) CALL2(name, x, y)
+#define WGI_OPERATION3(slope, name, x, y, z) CALL3(name, x, y, z)
+#define WGI_OPERATION4(slope, name, x, y, z, w) CALL4(name, x, y, z, w)
 #define N(c) toy_leaf(t, c)
 #define SOFTSIGN(x) call(t, &softsign_row, x, 0, 0, 0)
 #define BLEND(x, y) call(t, &blend_row, x, y, 0, 0)

@@ -47,6 +47,6 @@
 #define WGI_LIKELY(c) __builtin_expect(!!(c), 1)
 #define WGI_UNLIKELY(c) __builtin_expect(!!(c), 0)
 #define WGI_NEARLY_ALWAYS(x) __builtin_expect_with_probability(!!(x), 1, 0.9999)
-#define WGI_EVENLY(x) __builtin_expect_with_probability(!!(x), 1, 0.6)
+#define WGI_AT_TIMES(x) __builtin_expect_with_probability(!!(x), 1, 0.3)
 
 #endif

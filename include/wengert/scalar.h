@@ -640,102 +640,102 @@ enum { WGI_CODE_stop_gradient = WGI_CODE(95), WGI_ADDS_stop_gradient = WGI_ADDS(
 #include <wengert/scalar.hpp>
 #else
 
-#define wg_neg(x) WGI_OP1(neg, x) /* needs wg_let */
-#define wg_add(x, y) WGI_OP2(add, x, y) /* needs wg_let */
-#define wg_sub(x, y) WGI_OP2(sub, x, y) /* needs wg_let */
-#define wg_mul(x, y) WGI_OP2(mul, x, y) /* needs wg_let */
-#define wg_div(x, y) WGI_OP2(div, x, y) /* needs wg_let */
-#define wg_fma(x, y, z) WGI_OP3(fma, x, y, z) /* needs wg_let */
-#define wg_reciprocal(x) WGI_OP1(reciprocal, x) /* needs wg_let */
-#define wg_square(x) WGI_OP1(square, x) /* needs wg_let */
-#define wg_cube(x) WGI_OP1(cube, x) /* needs wg_let */
-#define wg_fmod(x, y) WGI_CALLING2(fmod, x, y) /* needs wg_let */
-#define wg_remainder(x, y) WGI_CALLING2(remainder, x, y) /* needs wg_let */
-#define wg_sqrt(x) WGI_OP1(sqrt, x) /* needs wg_let */
-#define wg_cbrt(x) WGI_OP1(cbrt, x) /* needs wg_let */
-#define wg_rsqrt(x) WGI_OP1(rsqrt, x) /* needs wg_let */
-#define wg_pow(x, y) WGI_CALLING2(pow, x, y) /* needs wg_let */
-#define wg_hypot(x, y) WGI_CALLING2(hypot, x, y) /* needs wg_let */
-#define wg_exp(x) WGI_OP1(exp, x) /* needs wg_let */
-#define wg_exp2(x) WGI_CALLING1(exp2, x) /* needs wg_let */
-#define wg_exp10(x) WGI_OP1(exp10, x) /* needs wg_let */
-#define wg_expm1(x) WGI_CALLING1(expm1, x) /* needs wg_let */
-#define wg_log(x) WGI_OP1(log, x) /* needs wg_let */
-#define wg_log2(x) WGI_OP1(log2, x) /* needs wg_let */
-#define wg_log10(x) WGI_OP1(log10, x) /* needs wg_let */
-#define wg_log1p(x) WGI_OP1(log1p, x) /* needs wg_let */
-#define wg_log1mx(x) WGI_OP1(log1mx, x) /* needs wg_let */
-#define wg_log1mexp(x) WGI_CALLING1(log1mexp, x) /* needs wg_let */
-#define wg_log_base(x, y) WGI_CALLING2(log_base, x, y) /* needs wg_let */
-#define wg_xlogy(x, y) WGI_CALLING2(xlogy, x, y) /* needs wg_let */
-#define wg_log_add_exp(x, y) WGI_CALLING2(log_add_exp, x, y) /* needs wg_let */
-#define wg_log_diff_exp(x, y) WGI_CALLING2(log_diff_exp, x, y) /* needs wg_let */
-#define wg_sigmoid(x) WGI_CALLING1(sigmoid, x) /* needs wg_let */
-#define wg_log_sigmoid(x) WGI_CALLING1(log_sigmoid, x) /* needs wg_let */
-#define wg_softplus(x) WGI_CALLING1(softplus, x) /* needs wg_let */
-#define wg_logit(x) WGI_CALLING1(logit, x) /* needs wg_let */
-#define wg_sin(x) WGI_CALLING1(sin, x) /* needs wg_let */
-#define wg_cos(x) WGI_CALLING1(cos, x) /* needs wg_let */
-#define wg_tan(x) WGI_OP1(tan, x) /* needs wg_let */
-#define wg_sec(x) WGI_CALLING1(sec, x) /* needs wg_let */
-#define wg_csc(x) WGI_CALLING1(csc, x) /* needs wg_let */
-#define wg_cot(x) WGI_OP1(cot, x) /* needs wg_let */
-#define wg_asin(x) WGI_CALLING1(asin, x) /* needs wg_let */
-#define wg_acos(x) WGI_CALLING1(acos, x) /* needs wg_let */
-#define wg_atan(x) WGI_CALLING1(atan, x) /* needs wg_let */
-#define wg_asec(x) WGI_CALLING1(asec, x) /* needs wg_let */
-#define wg_acsc(x) WGI_CALLING1(acsc, x) /* needs wg_let */
-#define wg_acot(x) WGI_CALLING1(acot, x) /* needs wg_let */
-#define wg_atan2(x, y) WGI_CALLING2(atan2, x, y) /* needs wg_let */
-#define wg_sinpi(x) WGI_CALLING1(sinpi, x) /* needs wg_let */
-#define wg_cospi(x) WGI_CALLING1(cospi, x) /* needs wg_let */
-#define wg_sinh(x) WGI_CALLING1(sinh, x) /* needs wg_let */
-#define wg_cosh(x) WGI_CALLING1(cosh, x) /* needs wg_let */
-#define wg_tanh(x) WGI_CALLING1(tanh, x) /* needs wg_let */
-#define wg_sech(x) WGI_CALLING1(sech, x) /* needs wg_let */
-#define wg_csch(x) WGI_CALLING1(csch, x) /* needs wg_let */
-#define wg_coth(x) WGI_CALLING1(coth, x) /* needs wg_let */
-#define wg_asinh(x) WGI_CALLING1(asinh, x) /* needs wg_let */
-#define wg_acosh(x) WGI_CALLING1(acosh, x) /* needs wg_let */
-#define wg_atanh(x) WGI_OP1(atanh, x) /* needs wg_let */
-#define wg_asech(x) WGI_CALLING1(asech, x) /* needs wg_let */
-#define wg_acsch(x) WGI_CALLING1(acsch, x) /* needs wg_let */
-#define wg_acoth(x) WGI_CALLING1(acoth, x) /* needs wg_let */
-#define wg_erf(x) WGI_CALLING1(erf, x) /* needs wg_let */
-#define wg_erfc(x) WGI_CALLING1(erfc, x) /* needs wg_let */
-#define wg_erfcx(x) WGI_CALLING1(erfcx, x) /* needs wg_let */
-#define wg_Phi(x) WGI_CALLING1(Phi, x) /* needs wg_let */
-#define wg_log_Phi(x) WGI_CALLING1(log_Phi, x) /* needs wg_let */
-#define wg_inv_Phi(x) WGI_CALLING1(inv_Phi, x) /* needs wg_let */
-#define wg_lgamma(x) WGI_CALLING1(lgamma, x) /* needs wg_let */
-#define wg_tgamma(x) WGI_CALLING1(tgamma, x) /* needs wg_let */
-#define wg_digamma(x) WGI_CALLING1(digamma, x) /* needs wg_let */
-#define wg_j0(x) WGI_CALLING1(j0, x) /* needs wg_let */
-#define wg_j1(x) WGI_CALLING1(j1, x) /* needs wg_let */
-#define wg_y0(x) WGI_CALLING1(y0, x) /* needs wg_let */
-#define wg_y1(x) WGI_CALLING1(y1, x) /* needs wg_let */
-#define wg_lambertw0(x) WGI_CALLING1(lambertw0, x) /* needs wg_let */
-#define wg_lambertwm1(x) WGI_CALLING1(lambertwm1, x) /* needs wg_let */
-#define wg_floor(x) WGI_OP1(floor, x) /* needs wg_let */
-#define wg_ceil(x) WGI_OP1(ceil, x) /* needs wg_let */
-#define wg_trunc(x) WGI_OP1(trunc, x) /* needs wg_let */
-#define wg_round(x) WGI_OP1(round, x) /* needs wg_let */
-#define wg_rint(x) WGI_OP1(rint, x) /* needs wg_let */
-#define wg_sign(x) WGI_OP1(sign, x) /* needs wg_let */
-#define wg_fabs(x) WGI_OP1(fabs, x) /* needs wg_let */
-#define wg_relu(x) WGI_OP1(relu, x) /* needs wg_let */
-#define wg_copysign(x, y) WGI_OP2(copysign, x, y) /* needs wg_let */
-#define wg_fmax(x, y) WGI_OP2(fmax, x, y) /* needs wg_let */
-#define wg_fmin(x, y) WGI_OP2(fmin, x, y) /* needs wg_let */
-#define wg_fdim(x, y) WGI_OP2(fdim, x, y) /* needs wg_let */
-#define wg_clamp(x, y, z) WGI_OP3(clamp, x, y, z) /* needs wg_let */
-#define wg_select_lt(x, y, z, w) WGI_OP4(select_lt, x, y, z, w) /* needs wg_let */
-#define wg_select_le(x, y, z, w) WGI_OP4(select_le, x, y, z, w) /* needs wg_let */
-#define wg_select_gt(x, y, z, w) WGI_OP4(select_gt, x, y, z, w) /* needs wg_let */
-#define wg_select_ge(x, y, z, w) WGI_OP4(select_ge, x, y, z, w) /* needs wg_let */
-#define wg_select_eq(x, y, z, w) WGI_OP4(select_eq, x, y, z, w) /* needs wg_let */
-#define wg_select_ne(x, y, z, w) WGI_OP4(select_ne, x, y, z, w) /* needs wg_let */
-#define wg_stop_gradient(x) WGI_OP1(stop_gradient, x) /* needs wg_let */
+#define wg_neg(x) WGI_OPERATION1(WGI_AS_IT_IS, neg, x) /* needs wg_let */
+#define wg_add(x, y) WGI_OPERATION2(WGI_AS_IT_IS, add, x, y) /* needs wg_let */
+#define wg_sub(x, y) WGI_OPERATION2(WGI_AS_IT_IS, sub, x, y) /* needs wg_let */
+#define wg_mul(x, y) WGI_OPERATION2(WGI_AS_IT_IS, mul, x, y) /* needs wg_let */
+#define wg_div(x, y) WGI_OPERATION2(WGI_AS_IT_IS, div, x, y) /* needs wg_let */
+#define wg_fma(x, y, z) WGI_OPERATION3(WGI_AS_IT_IS, fma, x, y, z) /* needs wg_let */
+#define wg_reciprocal(x) WGI_OPERATION1(WGI_AS_IT_IS, reciprocal, x) /* needs wg_let */
+#define wg_square(x) WGI_OPERATION1(WGI_AS_IT_IS, square, x) /* needs wg_let */
+#define wg_cube(x) WGI_OPERATION1(WGI_AS_IT_IS, cube, x) /* needs wg_let */
+#define wg_fmod(x, y) WGI_OPERATION2(WGI_IF_ACTIVE, fmod, x, y) /* needs wg_let */
+#define wg_remainder(x, y) WGI_OPERATION2(WGI_IF_ACTIVE, remainder, x, y) /* needs wg_let */
+#define wg_sqrt(x) WGI_OPERATION1(WGI_AS_IT_IS, sqrt, x) /* needs wg_let */
+#define wg_cbrt(x) WGI_OPERATION1(WGI_AS_IT_IS, cbrt, x) /* needs wg_let */
+#define wg_rsqrt(x) WGI_OPERATION1(WGI_AS_IT_IS, rsqrt, x) /* needs wg_let */
+#define wg_pow(x, y) WGI_OPERATION2(WGI_IF_ACTIVE, pow, x, y) /* needs wg_let */
+#define wg_hypot(x, y) WGI_OPERATION2(WGI_IF_ACTIVE, hypot, x, y) /* needs wg_let */
+#define wg_exp(x) WGI_OPERATION1(WGI_AS_IT_IS, exp, x) /* needs wg_let */
+#define wg_exp2(x) WGI_OPERATION1(WGI_IF_ACTIVE, exp2, x) /* needs wg_let */
+#define wg_exp10(x) WGI_OPERATION1(WGI_AS_IT_IS, exp10, x) /* needs wg_let */
+#define wg_expm1(x) WGI_OPERATION1(WGI_IF_ACTIVE, expm1, x) /* needs wg_let */
+#define wg_log(x) WGI_OPERATION1(WGI_AS_IT_IS, log, x) /* needs wg_let */
+#define wg_log2(x) WGI_OPERATION1(WGI_AS_IT_IS, log2, x) /* needs wg_let */
+#define wg_log10(x) WGI_OPERATION1(WGI_AS_IT_IS, log10, x) /* needs wg_let */
+#define wg_log1p(x) WGI_OPERATION1(WGI_AS_IT_IS, log1p, x) /* needs wg_let */
+#define wg_log1mx(x) WGI_OPERATION1(WGI_AS_IT_IS, log1mx, x) /* needs wg_let */
+#define wg_log1mexp(x) WGI_OPERATION1(WGI_IF_ACTIVE, log1mexp, x) /* needs wg_let */
+#define wg_log_base(x, y) WGI_OPERATION2(WGI_IF_ACTIVE, log_base, x, y) /* needs wg_let */
+#define wg_xlogy(x, y) WGI_OPERATION2(WGI_IF_ACTIVE, xlogy, x, y) /* needs wg_let */
+#define wg_log_add_exp(x, y) WGI_OPERATION2(WGI_IF_ACTIVE, log_add_exp, x, y) /* needs wg_let */
+#define wg_log_diff_exp(x, y) WGI_OPERATION2(WGI_IF_ACTIVE, log_diff_exp, x, y) /* needs wg_let */
+#define wg_sigmoid(x) WGI_OPERATION1(WGI_IF_ACTIVE, sigmoid, x) /* needs wg_let */
+#define wg_log_sigmoid(x) WGI_OPERATION1(WGI_IF_ACTIVE, log_sigmoid, x) /* needs wg_let */
+#define wg_softplus(x) WGI_OPERATION1(WGI_IF_ACTIVE, softplus, x) /* needs wg_let */
+#define wg_logit(x) WGI_OPERATION1(WGI_IF_ACTIVE, logit, x) /* needs wg_let */
+#define wg_sin(x) WGI_OPERATION1(WGI_SINCOS, sin, x) /* needs wg_let */
+#define wg_cos(x) WGI_OPERATION1(WGI_SINCOS, cos, x) /* needs wg_let */
+#define wg_tan(x) WGI_OPERATION1(WGI_AS_IT_IS, tan, x) /* needs wg_let */
+#define wg_sec(x) WGI_OPERATION1(WGI_IF_ACTIVE, sec, x) /* needs wg_let */
+#define wg_csc(x) WGI_OPERATION1(WGI_IF_ACTIVE, csc, x) /* needs wg_let */
+#define wg_cot(x) WGI_OPERATION1(WGI_AS_IT_IS, cot, x) /* needs wg_let */
+#define wg_asin(x) WGI_OPERATION1(WGI_IF_ACTIVE, asin, x) /* needs wg_let */
+#define wg_acos(x) WGI_OPERATION1(WGI_IF_ACTIVE, acos, x) /* needs wg_let */
+#define wg_atan(x) WGI_OPERATION1(WGI_IF_ACTIVE, atan, x) /* needs wg_let */
+#define wg_asec(x) WGI_OPERATION1(WGI_IF_ACTIVE, asec, x) /* needs wg_let */
+#define wg_acsc(x) WGI_OPERATION1(WGI_IF_ACTIVE, acsc, x) /* needs wg_let */
+#define wg_acot(x) WGI_OPERATION1(WGI_IF_ACTIVE, acot, x) /* needs wg_let */
+#define wg_atan2(x, y) WGI_OPERATION2(WGI_IF_ACTIVE, atan2, x, y) /* needs wg_let */
+#define wg_sinpi(x) WGI_OPERATION1(WGI_IF_ACTIVE, sinpi, x) /* needs wg_let */
+#define wg_cospi(x) WGI_OPERATION1(WGI_IF_ACTIVE, cospi, x) /* needs wg_let */
+#define wg_sinh(x) WGI_OPERATION1(WGI_IF_ACTIVE, sinh, x) /* needs wg_let */
+#define wg_cosh(x) WGI_OPERATION1(WGI_IF_ACTIVE, cosh, x) /* needs wg_let */
+#define wg_tanh(x) WGI_OPERATION1(WGI_IF_ACTIVE, tanh, x) /* needs wg_let */
+#define wg_sech(x) WGI_OPERATION1(WGI_IF_ACTIVE, sech, x) /* needs wg_let */
+#define wg_csch(x) WGI_OPERATION1(WGI_IF_ACTIVE, csch, x) /* needs wg_let */
+#define wg_coth(x) WGI_OPERATION1(WGI_IF_ACTIVE, coth, x) /* needs wg_let */
+#define wg_asinh(x) WGI_OPERATION1(WGI_IF_ACTIVE, asinh, x) /* needs wg_let */
+#define wg_acosh(x) WGI_OPERATION1(WGI_IF_ACTIVE, acosh, x) /* needs wg_let */
+#define wg_atanh(x) WGI_OPERATION1(WGI_AS_IT_IS, atanh, x) /* needs wg_let */
+#define wg_asech(x) WGI_OPERATION1(WGI_IF_ACTIVE, asech, x) /* needs wg_let */
+#define wg_acsch(x) WGI_OPERATION1(WGI_IF_ACTIVE, acsch, x) /* needs wg_let */
+#define wg_acoth(x) WGI_OPERATION1(WGI_IF_ACTIVE, acoth, x) /* needs wg_let */
+#define wg_erf(x) WGI_OPERATION1(WGI_IF_ACTIVE, erf, x) /* needs wg_let */
+#define wg_erfc(x) WGI_OPERATION1(WGI_IF_ACTIVE, erfc, x) /* needs wg_let */
+#define wg_erfcx(x) WGI_OPERATION1(WGI_IF_ACTIVE, erfcx, x) /* needs wg_let */
+#define wg_Phi(x) WGI_OPERATION1(WGI_IF_ACTIVE, Phi, x) /* needs wg_let */
+#define wg_log_Phi(x) WGI_OPERATION1(WGI_IF_ACTIVE, log_Phi, x) /* needs wg_let */
+#define wg_inv_Phi(x) WGI_OPERATION1(WGI_IF_ACTIVE, inv_Phi, x) /* needs wg_let */
+#define wg_lgamma(x) WGI_OPERATION1(WGI_IF_ACTIVE, lgamma, x) /* needs wg_let */
+#define wg_tgamma(x) WGI_OPERATION1(WGI_IF_ACTIVE, tgamma, x) /* needs wg_let */
+#define wg_digamma(x) WGI_OPERATION1(WGI_IF_ACTIVE, digamma, x) /* needs wg_let */
+#define wg_j0(x) WGI_OPERATION1(WGI_IF_ACTIVE, j0, x) /* needs wg_let */
+#define wg_j1(x) WGI_OPERATION1(WGI_IF_ACTIVE, j1, x) /* needs wg_let */
+#define wg_y0(x) WGI_OPERATION1(WGI_IF_ACTIVE, y0, x) /* needs wg_let */
+#define wg_y1(x) WGI_OPERATION1(WGI_IF_ACTIVE, y1, x) /* needs wg_let */
+#define wg_lambertw0(x) WGI_OPERATION1(WGI_IF_ACTIVE, lambertw0, x) /* needs wg_let */
+#define wg_lambertwm1(x) WGI_OPERATION1(WGI_IF_ACTIVE, lambertwm1, x) /* needs wg_let */
+#define wg_floor(x) WGI_OPERATION1(WGI_AS_IT_IS, floor, x) /* needs wg_let */
+#define wg_ceil(x) WGI_OPERATION1(WGI_AS_IT_IS, ceil, x) /* needs wg_let */
+#define wg_trunc(x) WGI_OPERATION1(WGI_AS_IT_IS, trunc, x) /* needs wg_let */
+#define wg_round(x) WGI_OPERATION1(WGI_AS_IT_IS, round, x) /* needs wg_let */
+#define wg_rint(x) WGI_OPERATION1(WGI_AS_IT_IS, rint, x) /* needs wg_let */
+#define wg_sign(x) WGI_OPERATION1(WGI_AS_IT_IS, sign, x) /* needs wg_let */
+#define wg_fabs(x) WGI_OPERATION1(WGI_AS_IT_IS, fabs, x) /* needs wg_let */
+#define wg_relu(x) WGI_OPERATION1(WGI_AS_IT_IS, relu, x) /* needs wg_let */
+#define wg_copysign(x, y) WGI_OPERATION2(WGI_AS_IT_IS, copysign, x, y) /* needs wg_let */
+#define wg_fmax(x, y) WGI_OPERATION2(WGI_AS_IT_IS, fmax, x, y) /* needs wg_let */
+#define wg_fmin(x, y) WGI_OPERATION2(WGI_AS_IT_IS, fmin, x, y) /* needs wg_let */
+#define wg_fdim(x, y) WGI_OPERATION2(WGI_AS_IT_IS, fdim, x, y) /* needs wg_let */
+#define wg_clamp(x, y, z) WGI_OPERATION3(WGI_AS_IT_IS, clamp, x, y, z) /* needs wg_let */
+#define wg_select_lt(x, y, z, w) WGI_OPERATION4(WGI_AS_IT_IS, select_lt, x, y, z, w) /* needs wg_let */
+#define wg_select_le(x, y, z, w) WGI_OPERATION4(WGI_AS_IT_IS, select_le, x, y, z, w) /* needs wg_let */
+#define wg_select_gt(x, y, z, w) WGI_OPERATION4(WGI_AS_IT_IS, select_gt, x, y, z, w) /* needs wg_let */
+#define wg_select_ge(x, y, z, w) WGI_OPERATION4(WGI_AS_IT_IS, select_ge, x, y, z, w) /* needs wg_let */
+#define wg_select_eq(x, y, z, w) WGI_OPERATION4(WGI_AS_IT_IS, select_eq, x, y, z, w) /* needs wg_let */
+#define wg_select_ne(x, y, z, w) WGI_OPERATION4(WGI_AS_IT_IS, select_ne, x, y, z, w) /* needs wg_let */
+#define wg_stop_gradient(x) WGI_OPERATION1(WGI_AS_IT_IS, stop_gradient, x) /* needs wg_let */
 
 #endif
 

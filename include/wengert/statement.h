@@ -109,8 +109,15 @@ WGI_FUNCTION uint64_t wgi_word(wg_handle h) {
     __builtin_memcpy(&word, &h, sizeof word);
     return word;
 }
+/* The stamp of a tape as a handle has it, in the high half. */
+WGI_FUNCTION uint64_t wgi_stamp_word(const wg_tape *t) {
+    uint64_t word;
+    __builtin_memcpy(&word, (const char *)t + offsetof(struct wg_tape, below_stamp),
+                     sizeof word);
+    return word;
+}
 WGI_FUNCTION wg_real wgi_result(const wg_tape *t, double value, uint32_t out) {
-    const uint64_t word = (uint64_t)t->stamp << 32 | out;
+    const uint64_t word = wgi_stamp_word(t) | out;
     wg_real x;
     x.value = value;
     __builtin_memcpy(&x.at, &word, sizeof word);
@@ -143,6 +150,15 @@ typedef int64_t wgi_other_word __attribute__((may_alias));
         __builtin_memcpy((char *)(r), &wgi_0, 8);                                              \
         *(wgi_other_word *)((char *)(r) + 8) = (uint32_t)(b);                                  \
         (r)->jac0 = p, (r)->jac1 = q;                                                          \
+    } while (0)
+/* Half of a record, as wgi_append_some_n has it: variable h with partial p. */
+#define WGI_HALF(h, p)                                                                         \
+    do {                                                                                       \
+        const uint64_t wgi_0 = to | (uint32_t)(h);                                             \
+        const double wgi_1 = p;                                                                \
+        __builtin_memcpy(half, &wgi_0, 8);                                                     \
+        __builtin_memcpy(half + 16, &wgi_1, 8);                                                \
+        apart |= h ^ k, to ^= result, half += step, step ^= 8 ^ 24;                            \
     } while (0)
 /* A partial that is added to another one: a product, which has been rounded. gcc 12 contracts
  * two products, an addition and a subtraction, even with -ffp-contract=off. */
@@ -318,11 +334,18 @@ static const struct wgi_variable wgi_variable __attribute__((unused)) = {};
                 x, n)
 
 /* The operations; scalar.h and operation.h give them their names and constants. `slope` takes a
- * partial, which, where it calls functions (WGI_CALLING), is left out by an operand that is
- * made of constants. */
+ * partial, which, where it calls functions, is left out by an operand that is made of
+ * constants; but gcc makes one call of all sines and cosines of an angle, if none is
+ * conditional. No macro stands between these and the names: each would copy the text of all
+ * operands. */
 #define WGI_AS_IT_IS(o, k, text) text
 #define WGI_IF_ACTIVE(o, k, text)                                                              \
     (WGI_PLACES(WGI_EXPR(o, k).at)(&WGI_EXPR(o, k).at) != 0 ? text : 0)
+#ifdef __clang__
+#define WGI_SINCOS WGI_IF_ACTIVE
+#else
+#define WGI_SINCOS WGI_AS_IT_IS
+#endif
 #define WGI_OPERATION1(slope, name, x_)                                                        \
     __extension__({                                                                            \
         const __auto_type wgi_x = (x_);                                                        \
@@ -456,15 +479,6 @@ static const struct wgi_variable wgi_variable __attribute__((unused)) = {};
         wgi_e;                                                                                 \
     })
 
-#define WGI_OP1(name, x) WGI_OPERATION1(WGI_AS_IT_IS, name, x)
-#define WGI_OP2(name, x, y) WGI_OPERATION2(WGI_AS_IT_IS, name, x, y)
-#define WGI_OP3(name, x, y, z) WGI_OPERATION3(WGI_AS_IT_IS, name, x, y, z)
-#define WGI_OP4(name, x, y, z, w) WGI_OPERATION4(WGI_AS_IT_IS, name, x, y, z, w)
-#define WGI_CALLING1(name, x) WGI_OPERATION1(WGI_IF_ACTIVE, name, x)
-#define WGI_CALLING2(name, x, y) WGI_OPERATION2(WGI_IF_ACTIVE, name, x, y)
-#define WGI_CALLING3(name, x, y, z) WGI_OPERATION3(WGI_IF_ACTIVE, name, x, y, z)
-#define WGI_CALLING4(name, x, y, z, w) WGI_OPERATION4(WGI_IF_ACTIVE, name, x, y, z, w)
-
 #define WGI_HEAD(m) WGI_CODE_HEAD(__LINE__, 0, WGI_BITS(m), WGI_OPERANDS(m), WGI_NUMBERS(m))
 #define WGI_SITE(o, m)                                                                         \
     { WGI_WORDS(o##0, o##1), WGI_HEAD(m), __FILE__ }
@@ -532,8 +546,7 @@ static const struct wgi_variable wgi_variable __attribute__((unused)) = {};
         const uint64_t wgi_h = WGI_HEAD(wgi_i);                                                \
         wg_real wgi_r;                                                                         \
         if (WGI_OPERANDS(wgi_i) < WGI_MAX_OPERANDS &&                                          \
-            WGI_EVENLY(                                                                        \
-                WGI_NONE(WGI_EXPR(wgi_x, wgi_j).at)(wgi_t, &WGI_EXPR(wgi_x, wgi_j).at)))       \
+            WGI_NONE(WGI_EXPR(wgi_x, wgi_j).at)(wgi_t, &WGI_EXPR(wgi_x, wgi_j).at))            \
             wgi_r = wg_constant(wgi_a);                                                        \
         else {                                                                                 \
             int wgi_f = WGI_READY(WGI_EXPR(wgi_x, wgi_j).at)(                                  \

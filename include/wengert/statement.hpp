@@ -317,6 +317,10 @@ WGI_FUNCTION wg_real untaped(double value, uint64_t operands) {
     template <int... K> WGI_FUNCTION wgi_s##n c_list(const list<n> &s, sequence<K...>) {       \
         return wgi_s##n{{s.p[K]...}, {s.x[K]...}, {s.h[K]...}};                                \
     }                                                                                          \
+    WGI_FUNCTION bool none(const wg_tape *t, const list<n> &s) {                               \
+        const wgi_s##n l = c_list(s, indices<n>());                                            \
+        return wgi_none_##n(t, &l);                                                            \
+    }                                                                                          \
     WGI_FUNCTION bool ready(const wg_tape *t, const list<n> &s, bool products) {               \
         const wgi_s##n l = c_list(s, indices<n>());                                            \
         return wgi_ready_##n(t, t->limit, &l, products);                                       \
@@ -346,6 +350,7 @@ static_assert(WGI_MAX_OPERANDS == 8, "one line for each");
 #undef WGI_LISTS_OF
 
 /* Of numbers alone there is nothing to append. */
+WGI_FUNCTION bool none(const wg_tape *t, const list<0> &) { return WGI_LIKELY(t->watches == 0); }
 WGI_FUNCTION bool ready(const wg_tape *, const list<0> &, bool) { return false; }
 WGI_FUNCTION wg_real append(wg_tape *, double value, const list<0> &) {
     return wg_constant(value);
@@ -445,7 +450,7 @@ WGI_FUNCTION wg_real let(wg_tape *t, const expression<N, L, B> &e, bool here, co
     static_assert(B <= WGI_MAX_CODE,
                   "wengert: too many operations in one statement: split it with wg_let");
     /* all of them constants; of tapes in other modes the slow path knows what that means */
-    if (WGI_EVENLY((places(e.at) | t->watches) == 0)) return wg_constant(e.value);
+    if (none(t, e.at)) return wg_constant(e.value);
     if (!Small && WGI_NEARLY_ALWAYS(ready(t, e.at, e.products)))
         return append(t, e.value, e.at);
     if (!Small && t->limit != nullptr) {

@@ -233,7 +233,7 @@ WGI_LIST wg_real wgi_append_r(wg_tape *t, double value, const wg_handle *s) {
     return (wg_real){value, *s};
 }
 WGI_LIST int wgi_ready_1(const wg_tape *t, const wgi_record *limit, const wgi_s1 *s, int products) {
-    const uint64_t k = (uint64_t)t->stamp << 32;
+    const uint64_t k = wgi_stamp_word(t);
     return (t->top < limit) & (((s->h[0] ^ k)) >> 32 == 0) &
         (!products | !(__builtin_isunordered(s->p[0], s->p[0])));
 }
@@ -249,7 +249,7 @@ WGI_LIST wg_real wgi_append_1(wg_tape *t, double value, const wgi_s1 *s) {
     return wgi_result(t, value, out);
 }
 WGI_LIST int wgi_ready_2(const wg_tape *t, const wgi_record *limit, const wgi_s2 *s, int products) {
-    const uint64_t k = (uint64_t)t->stamp << 32;
+    const uint64_t k = wgi_stamp_word(t);
     return (t->top < limit) & (((s->h[0] ^ k) | (s->h[1] ^ k)) >> 32 == 0) &
         (!products | !(__builtin_isunordered(s->p[0], s->p[1])));
 }
@@ -265,7 +265,7 @@ WGI_LIST wg_real wgi_append_2(wg_tape *t, double value, const wgi_s2 *s) {
     return wgi_result(t, value, out);
 }
 WGI_LIST int wgi_ready_3(const wg_tape *t, const wgi_record *limit, const wgi_s3 *s, int products) {
-    const uint64_t k = (uint64_t)t->stamp << 32;
+    const uint64_t k = wgi_stamp_word(t);
     return (t->top < limit) & (((s->h[0] ^ k) | (s->h[1] ^ k) | (s->h[0] ^ s->h[2])) >> 32 == 0) &
         (!products | !(__builtin_isunordered(s->p[0], s->p[1]) | __builtin_isunordered(s->p[2], s->p[2])));
 }
@@ -282,7 +282,7 @@ WGI_LIST wg_real wgi_append_3(wg_tape *t, double value, const wgi_s3 *s) {
     return wgi_result(t, value, out);
 }
 WGI_LIST int wgi_ready_4(const wg_tape *t, const wgi_record *limit, const wgi_s4 *s, int products) {
-    const uint64_t k = (uint64_t)t->stamp << 32;
+    const uint64_t k = wgi_stamp_word(t);
     return (t->top < limit) & (((s->h[0] ^ k) | (s->h[1] ^ k) | (s->h[0] ^ s->h[2]) | (s->h[1] ^ s->h[3])) >> 32 == 0) &
         (!products | !(__builtin_isunordered(s->p[0], s->p[1]) | __builtin_isunordered(s->p[2], s->p[3])));
 }
@@ -304,7 +304,7 @@ WGI_LIST wg_real wgi_append_4(wg_tape *t, double value, const wgi_s4 *s) {
     return wgi_result(t, value, out);
 }
 WGI_LIST int wgi_ready_5(const wg_tape *t, const wgi_record *limit, const wgi_s5 *s, int products) {
-    const uint64_t k = (uint64_t)t->stamp << 32;
+    const uint64_t k = wgi_stamp_word(t);
     return (t->top < limit) & (((s->h[0] ^ k) | (s->h[1] ^ k) | (s->h[0] ^ s->h[2]) | (s->h[1] ^ s->h[3]) | (s->h[0] ^ s->h[4])) >> 32 == 0) &
         (!products | !(__builtin_isunordered(s->p[0], s->p[1]) | __builtin_isunordered(s->p[2], s->p[3]) | __builtin_isunordered(s->p[4], s->p[4])));
 }
@@ -329,7 +329,7 @@ WGI_LIST wg_real wgi_append_5(wg_tape *t, double value, const wgi_s5 *s) {
     return wgi_result(t, value, out);
 }
 WGI_LIST int wgi_ready_6(const wg_tape *t, const wgi_record *limit, const wgi_s6 *s, int products) {
-    const uint64_t k = (uint64_t)t->stamp << 32;
+    const uint64_t k = wgi_stamp_word(t);
     return (t->top < limit) & (((s->h[0] ^ k) | (s->h[1] ^ k) | (s->h[0] ^ s->h[2]) | (s->h[1] ^ s->h[3]) | (s->h[0] ^ s->h[4]) | (s->h[1] ^ s->h[5])) >> 32 == 0) &
         (!products | !(__builtin_isunordered(s->p[0], s->p[1]) | __builtin_isunordered(s->p[2], s->p[3]) | __builtin_isunordered(s->p[4], s->p[5])));
 }
@@ -353,7 +353,7 @@ WGI_LIST wg_real wgi_append_6(wg_tape *t, double value, const wgi_s6 *s) {
     return wgi_result(t, value, out);
 }
 WGI_LIST int wgi_ready_7(const wg_tape *t, const wgi_record *limit, const wgi_s7 *s, int products) {
-    const uint64_t k = (uint64_t)t->stamp << 32;
+    const uint64_t k = wgi_stamp_word(t);
     return (t->top < limit) & (((s->h[0] ^ k) | (s->h[1] ^ k) | (s->h[0] ^ s->h[2]) | (s->h[1] ^ s->h[3]) | (s->h[0] ^ s->h[4]) | (s->h[1] ^ s->h[5]) | (s->h[0] ^ s->h[6])) >> 32 == 0) &
         (!products | !(__builtin_isunordered(s->p[0], s->p[1]) | __builtin_isunordered(s->p[2], s->p[3]) | __builtin_isunordered(s->p[4], s->p[5]) | __builtin_isunordered(s->p[6], s->p[6])));
 }
@@ -379,7 +379,7 @@ WGI_LIST wg_real wgi_append_7(wg_tape *t, double value, const wgi_s7 *s) {
     return wgi_result(t, value, out);
 }
 WGI_LIST int wgi_ready_8(const wg_tape *t, const wgi_record *limit, const wgi_s8 *s, int products) {
-    const uint64_t k = (uint64_t)t->stamp << 32;
+    const uint64_t k = wgi_stamp_word(t);
     return (t->top < limit) & (((s->h[0] ^ k) | (s->h[1] ^ k) | (s->h[2] ^ k) | (s->h[3] ^ k) | (s->h[4] ^ k) | (s->h[5] ^ k) | (s->h[6] ^ k) | (s->h[7] ^ k)) >> 32 == 0) &
         (!products | !(__builtin_isunordered(s->p[0], s->p[1]) | __builtin_isunordered(s->p[2], s->p[3]) | __builtin_isunordered(s->p[4], s->p[5]) | __builtin_isunordered(s->p[6], s->p[7])));
 }
@@ -585,28 +585,28 @@ WGI_LIST int wgi_none_0(const wg_tape *t, const void *s) {
     return 0;
 }
 WGI_LIST int wgi_none_1(const wg_tape *t, const wgi_s1 *s) {
-    return (s->h[0] | t->watches) == 0;
+    return WGI_AT_TIMES(s->h[0] == 0) && WGI_LIKELY((t->watches) == 0);
 }
 WGI_LIST int wgi_none_2(const wg_tape *t, const wgi_s2 *s) {
-    return (s->h[0] | s->h[1] | t->watches) == 0;
+    return WGI_AT_TIMES(s->h[0] == 0) && WGI_LIKELY((s->h[1] | t->watches) == 0);
 }
 WGI_LIST int wgi_none_3(const wg_tape *t, const wgi_s3 *s) {
-    return (s->h[0] | s->h[1] | s->h[2] | t->watches) == 0;
+    return WGI_AT_TIMES(s->h[0] == 0) && WGI_LIKELY((s->h[1] | s->h[2] | t->watches) == 0);
 }
 WGI_LIST int wgi_none_4(const wg_tape *t, const wgi_s4 *s) {
-    return (s->h[0] | s->h[1] | s->h[2] | s->h[3] | t->watches) == 0;
+    return WGI_AT_TIMES(s->h[0] == 0) && WGI_LIKELY((s->h[1] | s->h[2] | s->h[3] | t->watches) == 0);
 }
 WGI_LIST int wgi_none_5(const wg_tape *t, const wgi_s5 *s) {
-    return (s->h[0] | s->h[1] | s->h[2] | s->h[3] | s->h[4] | t->watches) == 0;
+    return WGI_AT_TIMES(s->h[0] == 0) && WGI_LIKELY((s->h[1] | s->h[2] | s->h[3] | s->h[4] | t->watches) == 0);
 }
 WGI_LIST int wgi_none_6(const wg_tape *t, const wgi_s6 *s) {
-    return (s->h[0] | s->h[1] | s->h[2] | s->h[3] | s->h[4] | s->h[5] | t->watches) == 0;
+    return WGI_AT_TIMES(s->h[0] == 0) && WGI_LIKELY((s->h[1] | s->h[2] | s->h[3] | s->h[4] | s->h[5] | t->watches) == 0);
 }
 WGI_LIST int wgi_none_7(const wg_tape *t, const wgi_s7 *s) {
-    return (s->h[0] | s->h[1] | s->h[2] | s->h[3] | s->h[4] | s->h[5] | s->h[6] | t->watches) == 0;
+    return WGI_AT_TIMES(s->h[0] == 0) && WGI_LIKELY((s->h[1] | s->h[2] | s->h[3] | s->h[4] | s->h[5] | s->h[6] | t->watches) == 0);
 }
 WGI_LIST int wgi_none_8(const wg_tape *t, const wgi_s8 *s) {
-    return (s->h[0] | s->h[1] | s->h[2] | s->h[3] | s->h[4] | s->h[5] | s->h[6] | s->h[7] | t->watches) == 0;
+    return WGI_AT_TIMES(s->h[0] == 0) && WGI_LIKELY((s->h[1] | s->h[2] | s->h[3] | s->h[4] | s->h[5] | s->h[6] | s->h[7] | t->watches) == 0);
 }
 WGI_FUNCTION uint64_t wgi_places_0(const void *s) { (void)s; return 0; }
 WGI_FUNCTION uint64_t wgi_places_r(const wg_handle *s) { return wgi_word(*s); }
@@ -619,6 +619,92 @@ WGI_FUNCTION uint64_t wgi_places_5(const wgi_s5 *s) { return s->h[0] | s->h[1] |
 WGI_FUNCTION uint64_t wgi_places_6(const wgi_s6 *s) { return s->h[0] | s->h[1] | s->h[2] | s->h[3] | s->h[4] | s->h[5]; }
 WGI_FUNCTION uint64_t wgi_places_7(const wgi_s7 *s) { return s->h[0] | s->h[1] | s->h[2] | s->h[3] | s->h[4] | s->h[5] | s->h[6]; }
 WGI_FUNCTION uint64_t wgi_places_8(const wgi_s8 *s) { return s->h[0] | s->h[1] | s->h[2] | s->h[3] | s->h[4] | s->h[5] | s->h[6] | s->h[7]; }
+WGI_FUNCTION wg_real wgi_append_some_1(wg_tape *t, double value, const wgi_s1 *s) {
+    const uint32_t out = t->slots;
+    const uint64_t k = wgi_stamp_word(t), result = (uint64_t)out << 32;
+    const wg_real nothing = {0, {WGI_OUTSIDE, 0}};
+    char *half = (char *)t->top; /* where the next one goes */
+    size_t step = 8;             /* 8 to the second half of a record, 24 from there */
+    uint64_t to = result, apart = 0;
+    if ((t->top >= t->limit) | __builtin_isunordered(s->p[0], s->p[0])) return nothing;
+    WGI_AHEAD(half);
+    if (s->h[0] != 0) WGI_HALF(s->h[0], s->p[0]);
+    if (apart >> 32 != 0) return nothing;
+    if (step == 24) WGI_HALF(k, 0.0);
+    t->slots = out + 1;
+    t->top = (wgi_record *)(void *)half;
+    return wgi_result(t, value, out);
+}
+WGI_FUNCTION wg_real wgi_append_some_2(wg_tape *t, double value, const wgi_s2 *s) {
+    const uint32_t out = t->slots;
+    const uint64_t k = wgi_stamp_word(t), result = (uint64_t)out << 32;
+    const wg_real nothing = {0, {WGI_OUTSIDE, 0}};
+    char *half = (char *)t->top; /* where the next one goes */
+    size_t step = 8;             /* 8 to the second half of a record, 24 from there */
+    uint64_t to = result, apart = 0;
+    if ((t->top >= t->limit) | __builtin_isunordered(s->p[0], s->p[1])) return nothing;
+    WGI_AHEAD(half);
+    if (s->h[0] != 0) WGI_HALF(s->h[0], s->p[0]);
+    if (s->h[1] != 0) WGI_HALF(s->h[1], s->p[1]);
+    if (apart >> 32 != 0) return nothing;
+    if (step == 24) WGI_HALF(k, 0.0);
+    t->slots = out + 1;
+    t->top = (wgi_record *)(void *)half;
+    return wgi_result(t, value, out);
+}
+WGI_FUNCTION wg_real wgi_append_some_3(wg_tape *t, double value, const wgi_s3 *s) {
+    const uint32_t out = t->slots;
+    const uint64_t k = wgi_stamp_word(t), result = (uint64_t)out << 32;
+    const wg_real nothing = {0, {WGI_OUTSIDE, 0}};
+    char *half = (char *)t->top; /* where the next one goes */
+    size_t step = 8;             /* 8 to the second half of a record, 24 from there */
+    uint64_t to = result, apart = 0;
+    if ((t->top >= t->limit) | __builtin_isunordered(s->p[0], s->p[1]) | __builtin_isunordered(s->p[2], s->p[2])) return nothing;
+    WGI_AHEAD(half);
+    if (s->h[0] != 0) WGI_HALF(s->h[0], s->p[0]);
+    if (s->h[1] != 0) WGI_HALF(s->h[1], s->p[1]);
+    if (s->h[2] != 0) WGI_HALF(s->h[2], s->p[2]);
+    if (apart >> 32 != 0) return nothing;
+    if (step == 24) WGI_HALF(k, 0.0);
+    t->slots = out + 1;
+    t->top = (wgi_record *)(void *)half;
+    return wgi_result(t, value, out);
+}
+WGI_FUNCTION wg_real wgi_append_some_4(wg_tape *t, double value, const wgi_s4 *s) {
+    const uint32_t out = t->slots;
+    const uint64_t k = wgi_stamp_word(t), result = (uint64_t)out << 32;
+    const wg_real nothing = {0, {WGI_OUTSIDE, 0}};
+    char *half = (char *)t->top; /* where the next one goes */
+    size_t step = 8;             /* 8 to the second half of a record, 24 from there */
+    uint64_t to = result, apart = 0;
+    if ((t->top >= t->limit) | __builtin_isunordered(s->p[0], s->p[1]) | __builtin_isunordered(s->p[2], s->p[3])) return nothing;
+    WGI_AHEAD(half);
+    if (s->h[0] != 0) WGI_HALF(s->h[0], s->p[0]);
+    if (s->h[1] != 0) WGI_HALF(s->h[1], s->p[1]);
+    if (s->h[2] != 0) WGI_HALF(s->h[2], s->p[2]);
+    if (s->h[3] != 0) WGI_HALF(s->h[3], s->p[3]);
+    if (apart >> 32 != 0) return nothing;
+    if (step == 24) WGI_HALF(k, 0.0);
+    t->slots = out + 1;
+    t->top = (wgi_record *)(void *)half;
+    return wgi_result(t, value, out);
+}
+WGI_API wg_real wgi_some_5(wg_tape *t, double value, uint64_t h0, uint64_t h1, uint64_t h2, uint64_t h3, uint64_t h4, double p0, double p1, double p2, double p3, double p4);
+WGI_FUNCTION wg_real wgi_append_some_5(wg_tape *t, double value, const wgi_s5 *s) {
+    return wgi_some_5(t, value, s->h[0], s->h[1], s->h[2], s->h[3], s->h[4], s->p[0], s->p[1], s->p[2], s->p[3], s->p[4]);
+}
+WGI_API wg_real wgi_some_6(wg_tape *t, double value, uint64_t h0, uint64_t h1, uint64_t h2, uint64_t h3, uint64_t h4, uint64_t h5, double p0, double p1, double p2, double p3, double p4, double p5);
+WGI_FUNCTION wg_real wgi_append_some_6(wg_tape *t, double value, const wgi_s6 *s) {
+    return wgi_some_6(t, value, s->h[0], s->h[1], s->h[2], s->h[3], s->h[4], s->h[5], s->p[0], s->p[1], s->p[2], s->p[3], s->p[4], s->p[5]);
+}
+WGI_API wg_real wgi_some_7(wg_tape *t, double value, uint64_t h0, uint64_t h1, uint64_t h2, uint64_t h3, uint64_t h4, uint64_t h5, uint64_t h6, double p0, double p1, double p2, double p3, double p4, double p5, double p6);
+WGI_FUNCTION wg_real wgi_append_some_7(wg_tape *t, double value, const wgi_s7 *s) {
+    return wgi_some_7(t, value, s->h[0], s->h[1], s->h[2], s->h[3], s->h[4], s->h[5], s->h[6], s->p[0], s->p[1], s->p[2], s->p[3], s->p[4], s->p[5], s->p[6]);
+}
+WGI_API wg_real wgi_some_8(wg_tape *t, double value, uint64_t h0, uint64_t h1, uint64_t h2, uint64_t h3, uint64_t h4, uint64_t h5, uint64_t h6, uint64_t h7, double p0, double p1, double p2, double p3, double p4, double p5, double p6, double p7);
+WGI_FUNCTION wg_real wgi_append_some_8(wg_tape *t, double value, const wgi_s8 *s) {
+    return wgi_some_8(t, value, s->h[0], s->h[1], s->h[2], s->h[3], s->h[4], s->h[5], s->h[6], s->h[7], s->p[0], s->p[1], s->p[2], s->p[3], s->p[4], s->p[5], s->p[6], s->p[7]);
+}
 WGI_API wg_real wgi_let_r(wg_tape *t, double value, uint64_t h0,
     const wgi_site *site, const double *number, double p0, double x0);
 WGI_FUNCTION wg_real wgi_leave_r(wg_tape *t, double value, const wg_handle *s, const double *number,
@@ -632,19 +718,11 @@ WGI_FUNCTION wg_real wgi_leave_0(wg_tape *t, double value, const wgi_s0 *s, cons
     (void)s;
     return wgi_let_0(t, value, site, number);
 }
-WGI_API wg_real wgi_some_1(wg_tape *t, double value, uint64_t h0, double p0);
-WGI_FUNCTION wg_real wgi_append_some_1(wg_tape *t, double value, const wgi_s1 *s) {
-    return wgi_some_1(t, value, s->h[0], s->p[0]);
-}
 WGI_API wg_real wgi_let_1(wg_tape *t, double value, uint64_t h0,
     const wgi_site *site, const double *number, double p0, double x0);
 WGI_FUNCTION wg_real wgi_leave_1(wg_tape *t, double value, const wgi_s1 *s, const double *number,
     const wgi_site *site) {
     return wgi_let_1(t, value, s->h[0], site, number, s->p[0], s->x[0]);
-}
-WGI_API wg_real wgi_some_2(wg_tape *t, double value, uint64_t h0, uint64_t h1, double p0, double p1);
-WGI_FUNCTION wg_real wgi_append_some_2(wg_tape *t, double value, const wgi_s2 *s) {
-    return wgi_some_2(t, value, s->h[0], s->h[1], s->p[0], s->p[1]);
 }
 WGI_API wg_real wgi_let_2(wg_tape *t, double value, uint64_t h0, uint64_t h1,
     const wgi_site *site, const double *number, double p0, double p1, double x0, double x1);
@@ -652,19 +730,11 @@ WGI_FUNCTION wg_real wgi_leave_2(wg_tape *t, double value, const wgi_s2 *s, cons
     const wgi_site *site) {
     return wgi_let_2(t, value, s->h[0], s->h[1], site, number, s->p[0], s->p[1], s->x[0], s->x[1]);
 }
-WGI_API wg_real wgi_some_3(wg_tape *t, double value, uint64_t h0, uint64_t h1, uint64_t h2, double p0, double p1, double p2);
-WGI_FUNCTION wg_real wgi_append_some_3(wg_tape *t, double value, const wgi_s3 *s) {
-    return wgi_some_3(t, value, s->h[0], s->h[1], s->h[2], s->p[0], s->p[1], s->p[2]);
-}
 WGI_API wg_real wgi_let_3(wg_tape *t, double value, uint64_t h0, uint64_t h1, uint64_t h2,
     const wgi_site *site, const double *number, double p0, double p1, double p2, double x0, double x1, double x2);
 WGI_FUNCTION wg_real wgi_leave_3(wg_tape *t, double value, const wgi_s3 *s, const double *number,
     const wgi_site *site) {
     return wgi_let_3(t, value, s->h[0], s->h[1], s->h[2], site, number, s->p[0], s->p[1], s->p[2], s->x[0], s->x[1], s->x[2]);
-}
-WGI_API wg_real wgi_some_4(wg_tape *t, double value, uint64_t h0, uint64_t h1, uint64_t h2, uint64_t h3, double p0, double p1, double p2, double p3);
-WGI_FUNCTION wg_real wgi_append_some_4(wg_tape *t, double value, const wgi_s4 *s) {
-    return wgi_some_4(t, value, s->h[0], s->h[1], s->h[2], s->h[3], s->p[0], s->p[1], s->p[2], s->p[3]);
 }
 WGI_API wg_real wgi_let_4(wg_tape *t, double value, uint64_t h0, uint64_t h1, uint64_t h2, uint64_t h3,
     const wgi_site *site, const double *number, double p0, double p1, double p2, double p3, double x0, double x1, double x2, double x3);
@@ -672,19 +742,11 @@ WGI_FUNCTION wg_real wgi_leave_4(wg_tape *t, double value, const wgi_s4 *s, cons
     const wgi_site *site) {
     return wgi_let_4(t, value, s->h[0], s->h[1], s->h[2], s->h[3], site, number, s->p[0], s->p[1], s->p[2], s->p[3], s->x[0], s->x[1], s->x[2], s->x[3]);
 }
-WGI_API wg_real wgi_some_5(wg_tape *t, double value, uint64_t h0, uint64_t h1, uint64_t h2, uint64_t h3, uint64_t h4, double p0, double p1, double p2, double p3, double p4);
-WGI_FUNCTION wg_real wgi_append_some_5(wg_tape *t, double value, const wgi_s5 *s) {
-    return wgi_some_5(t, value, s->h[0], s->h[1], s->h[2], s->h[3], s->h[4], s->p[0], s->p[1], s->p[2], s->p[3], s->p[4]);
-}
 WGI_API wg_real wgi_let_5(wg_tape *t, double value, uint64_t h0, uint64_t h1, uint64_t h2, uint64_t h3, uint64_t h4,
     const wgi_site *site, const double *number, double p0, double p1, double p2, double p3, double p4, double x0, double x1, double x2, double x3, double x4);
 WGI_FUNCTION wg_real wgi_leave_5(wg_tape *t, double value, const wgi_s5 *s, const double *number,
     const wgi_site *site) {
     return wgi_let_5(t, value, s->h[0], s->h[1], s->h[2], s->h[3], s->h[4], site, number, s->p[0], s->p[1], s->p[2], s->p[3], s->p[4], s->x[0], s->x[1], s->x[2], s->x[3], s->x[4]);
-}
-WGI_API wg_real wgi_some_6(wg_tape *t, double value, uint64_t h0, uint64_t h1, uint64_t h2, uint64_t h3, uint64_t h4, uint64_t h5, double p0, double p1, double p2, double p3, double p4, double p5);
-WGI_FUNCTION wg_real wgi_append_some_6(wg_tape *t, double value, const wgi_s6 *s) {
-    return wgi_some_6(t, value, s->h[0], s->h[1], s->h[2], s->h[3], s->h[4], s->h[5], s->p[0], s->p[1], s->p[2], s->p[3], s->p[4], s->p[5]);
 }
 WGI_API wg_real wgi_let_6(wg_tape *t, double value, uint64_t h0, uint64_t h1, uint64_t h2, uint64_t h3, uint64_t h4, uint64_t h5,
     const wgi_site *site, const double *number, double p0, double p1, double p2, double p3, double p4, double p5, double x0, double x1, double x2, double x3, double x4, double x5);
@@ -692,19 +754,11 @@ WGI_FUNCTION wg_real wgi_leave_6(wg_tape *t, double value, const wgi_s6 *s, cons
     const wgi_site *site) {
     return wgi_let_6(t, value, s->h[0], s->h[1], s->h[2], s->h[3], s->h[4], s->h[5], site, number, s->p[0], s->p[1], s->p[2], s->p[3], s->p[4], s->p[5], s->x[0], s->x[1], s->x[2], s->x[3], s->x[4], s->x[5]);
 }
-WGI_API wg_real wgi_some_7(wg_tape *t, double value, uint64_t h0, uint64_t h1, uint64_t h2, uint64_t h3, uint64_t h4, uint64_t h5, uint64_t h6, double p0, double p1, double p2, double p3, double p4, double p5, double p6);
-WGI_FUNCTION wg_real wgi_append_some_7(wg_tape *t, double value, const wgi_s7 *s) {
-    return wgi_some_7(t, value, s->h[0], s->h[1], s->h[2], s->h[3], s->h[4], s->h[5], s->h[6], s->p[0], s->p[1], s->p[2], s->p[3], s->p[4], s->p[5], s->p[6]);
-}
 WGI_API wg_real wgi_let_7(wg_tape *t, double value, uint64_t h0, uint64_t h1, uint64_t h2, uint64_t h3, uint64_t h4, uint64_t h5, uint64_t h6,
     const wgi_site *site, const double *number, double p0, double p1, double p2, double p3, double p4, double p5, double p6, double x0, double x1, double x2, double x3, double x4, double x5, double x6);
 WGI_FUNCTION wg_real wgi_leave_7(wg_tape *t, double value, const wgi_s7 *s, const double *number,
     const wgi_site *site) {
     return wgi_let_7(t, value, s->h[0], s->h[1], s->h[2], s->h[3], s->h[4], s->h[5], s->h[6], site, number, s->p[0], s->p[1], s->p[2], s->p[3], s->p[4], s->p[5], s->p[6], s->x[0], s->x[1], s->x[2], s->x[3], s->x[4], s->x[5], s->x[6]);
-}
-WGI_API wg_real wgi_some_8(wg_tape *t, double value, uint64_t h0, uint64_t h1, uint64_t h2, uint64_t h3, uint64_t h4, uint64_t h5, uint64_t h6, uint64_t h7, double p0, double p1, double p2, double p3, double p4, double p5, double p6, double p7);
-WGI_FUNCTION wg_real wgi_append_some_8(wg_tape *t, double value, const wgi_s8 *s) {
-    return wgi_some_8(t, value, s->h[0], s->h[1], s->h[2], s->h[3], s->h[4], s->h[5], s->h[6], s->h[7], s->p[0], s->p[1], s->p[2], s->p[3], s->p[4], s->p[5], s->p[6], s->p[7]);
 }
 WGI_API wg_real wgi_let_8(wg_tape *t, double value, uint64_t h0, uint64_t h1, uint64_t h2, uint64_t h3, uint64_t h4, uint64_t h5, uint64_t h6, uint64_t h7,
     const wgi_site *site, const double *number, double p0, double p1, double p2, double p3, double p4, double p5, double p6, double p7, double x0, double x1, double x2, double x3, double x4, double x5, double x6, double x7);

@@ -25,12 +25,13 @@ typedef struct wgi_halves {
 struct wg_tape {
     wgi_record *top;    /* the next record */
     wgi_record *limit;  /* the fast path ends where top >= limit */
-    uint32_t slots;     /* the next slot */
+    /* Read as one word, the stamp in its high half. */
+    uint32_t below_stamp; /* 0 */
+    uint32_t stamp;       /* of handles of this tape and generation; never 0 */
+    uint32_t slots;       /* the next slot; in a word of its own, for store forwarding */
     /* 0: a statement of constants alone is a constant, without more ado. Not 0 on a tape in
-     * failure, and on one that looks at every statement. It also keeps `stamp` out of the word
-     * of `slots`, for store forwarding */
-    uint32_t watches;
-    uint32_t stamp;     /* of handles of this tape and generation; never 0 */
+     * failure, and on one that looks at every statement. */
+    uint64_t watches;
     struct wgi_block *last_block;
     char *payload_top, *payload_end; /* room for values of matrices; a multiple of 32 bytes */
     uint64_t record_origin;          /* the address that record number 0 would have */

@@ -109,6 +109,12 @@ static int calls(const struct row *r) {
     return 0;
 }
 
+/* How statement.h takes its partials. */
+static const char *slope(const struct row *r) {
+    if (!calls(r)) return "AS_IT_IS";
+    return strcmp(r->name, "sin") == 0 || strcmp(r->name, "cos") == 0 ? "SINCOS" : "IF_ACTIVE";
+}
+
 static void write_scalar(void) {
     const int n = ROWS;
     puts("/* SPDX-License-Identifier: MIT */");
@@ -139,7 +145,7 @@ static void write_scalar(void) {
         const struct row *r = &rows[i];
         printf("#define wg_%s(", r->name);
         for (int k = 0; k < r->arity; k++) printf("%s%c", k ? ", " : "", argument[k]);
-        printf(") WGI_%s%d(%s", calls(r) ? "CALLING" : "OP", r->arity, r->name);
+        printf(") WGI_OPERATION%d(WGI_%s, %s", r->arity, slope(r), r->name);
         for (int k = 0; k < r->arity; k++) printf(", %c", argument[k]);
         puts(") /* needs wg_let */"); /* gcc quotes this line where wg_let was forgotten */
     }
@@ -439,7 +445,7 @@ static void write_unordered(int n) {
  * wgi_append_<n> compares the variables; beyond WORDS operands there are not enough registers to keep that. */
 static void write_ready(int n) {
     printf("WGI_LIST int wgi_ready_%d(const wg_tape *t, const wgi_record *limit, const wgi_s%d *s, int products) {\n", n, n);
-    printf("    const uint64_t k = (uint64_t)t->stamp << 32;\n"
+    printf("    const uint64_t k = wgi_stamp_word(t);\n"
            "    return (t->top < limit) & ((");
     for (int i = 0; i < n; i++)
         if (i < 2 || n > WORDS) printf("%s(s->h[%d] ^ k)", i ? " | " : "", i);
@@ -543,28 +549,56 @@ static void write_kept(int n) {
 }
 
 /* wgi_none_<n>: are all operands constants, on a tape where that is all there is to know? Then the result is one,
- * and nothing is recorded. Asked first, as it is little, and many statements of retyped codes are such; in C not of
- * MAX_OPERANDS, for which there are not enough registers. */
+ * and nothing is recorded. Asked first, as many statements of retyped codes are such, and of the first operand by
+ * itself: of variables that is all that is asked. In C not of MAX_OPERANDS, for which there are not enough registers. */
 static void write_none(int n) {
-    printf("WGI_LIST int wgi_none_%d(const wg_tape *t, const wgi_s%d *s) {\n    return (", n, n);
-    for (int i = 0; i < n; i++) printf("%ss->h[%d]", i ? " | " : "", i);
-    puts(" | t->watches) == 0;\n}");
+    printf("WGI_LIST int wgi_none_%d(const wg_tape *t, const wgi_s%d *s) {\n    return WGI_AT_TIMES(s->h[0] == 0) && WGI_LIKELY((", n, n);
+    for (int i = 1; i < n; i++) printf("s->h[%d] | ", i);
+    puts("t->watches) == 0);\n}");
 }
 
-/* The functions that the fast path leaves to: wgi_some_<n> where the tape is on that path, which leaves constants out,
- * and wgi_let_<n>. The list field by field: a structure that is handed on as a whole is in memory on the fast path, too. */
+/* wgi_append_some_<n>: as wgi_append_<n>, where some operands are constants, which are left out, and where it is not
+ * known what has kept the statement from the fast path: if that is something else the result has the slot WGI_OUTSIDE,
+ * and is none. Of few operands where the statement stands, by halves of records: around a call all values in registers
+ * go through memory. There are no more than 3 variables among them, so that no pairs can be the same. */
+static void write_some_here(int n) {
+    printf("WGI_FUNCTION wg_real wgi_append_some_%d(wg_tape *t, double value, const wgi_s%d *s) {\n", n, n);
+    puts("    const uint32_t out = t->slots;\n"
+         "    const uint64_t k = wgi_stamp_word(t), result = (uint64_t)out << 32;\n"
+         "    const wg_real nothing = {0, {WGI_OUTSIDE, 0}};\n"
+         "    char *half = (char *)t->top; /* where the next one goes */\n"
+         "    size_t step = 8;             /* 8 to the second half of a record, 24 from there */\n"
+         "    uint64_t to = result, apart = 0;");
+    printf("    if ((t->top >= t->limit) | ");
+    write_unordered(n);
+    puts(") return nothing;\n    WGI_AHEAD(half);");
+    for (int i = 0; i < n; i++) printf("    if (s->h[%d] != 0) WGI_HALF(s->h[%d], s->p[%d]);\n", i, i, i);
+    puts("    if (apart >> 32 != 0) return nothing;\n"
+         "    if (step == 24) WGI_HALF(k, 0.0);\n"
+         "    t->slots = out + 1;\n"
+         "    t->top = (wgi_record *)(void *)half;\n"
+         "    return wgi_result(t, value, out);\n}");
+}
+
+static void write_some(int n) {
+    if (n <= KEPT_OPERANDS) {
+        write_some_here(n);
+        return;
+    }
+    printf("WGI_API wg_real wgi_some_%d(wg_tape *t, double value", n);
+    for (int i = 0; i < n; i++) printf(", uint64_t h%d", i);
+    for (int i = 0; i < n; i++) printf(", double p%d", i);
+    printf(");\nWGI_FUNCTION wg_real wgi_append_some_%d(wg_tape *t, double value, const wgi_s%d *s) {\n"
+           "    return wgi_some_%d(t, value", n, n, n);
+    for (int k = 0; k < 2; k++)
+        for (int i = 0; i < n; i++) printf(", s->%c[%d]", "hp"[k], i);
+    puts(");\n}");
+}
+
+/* The function that the fast path leaves to. The list field by field: a structure that is handed on as a whole is in
+ * memory on the fast path, too. */
 static void write_slow(int n) {
     const int operands = count(n);
-    if (n > 0) {
-        printf("WGI_API wg_real wgi_some_%d(wg_tape *t, double value", n);
-        for (int i = 0; i < n; i++) printf(", uint64_t h%d", i);
-        for (int i = 0; i < n; i++) printf(", double p%d", i);
-        printf(");\nWGI_FUNCTION wg_real wgi_append_some_%d(wg_tape *t, double value, const wgi_s%d *s) {\n"
-               "    return wgi_some_%d(t, value", n, n, n);
-        for (int k = 0; k < 2; k++)
-            for (int i = 0; i < n; i++) printf(", s->%c[%d]", "hp"[k], i);
-        puts(");\n}");
-    }
     printf("WGI_API wg_real wgi_let_%s(wg_tape *t, double value", mark_of(n));
     for (int i = 0; i < operands; i++) printf(", uint64_t h%d", i);
     printf(",\n    const wgi_site *site, const double *number");
@@ -630,6 +664,7 @@ static void write_lists(void) {
          "WGI_FUNCTION uint64_t wgi_places_r(const wg_handle *s) { return wgi_word(*s); }\n"
          "WGI_FUNCTION uint64_t wgi_places_many(const wgi_many *s) { (void)s; return 1; }");
     for (int n = 1; n <= MAX_OPERANDS; n++) write_places(n);
+    for (int n = 1; n <= MAX_OPERANDS; n++) write_some(n);
     for (int n = LONE; n <= MAX_OPERANDS; n++) write_slow(n);
     puts("WGI_FUNCTION wg_real wgi_leave_many(wg_tape *t, double value, const wgi_many *s, const double *number,\n    const wgi_site *site) {\n    (void)t; (void)s; (void)number; (void)site;\n    return wg_constant(value);\n}");
     for (int n = LONE; n <= MAX_OPERANDS; n++)

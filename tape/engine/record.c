@@ -300,14 +300,11 @@ static size_t join_pairs(wgi_record *r, size_t k) {
     }                                                                                          \
     WGI_FUNCTION wg_real some_##n(wg_tape *t, double value, EACH##n(H), EACH##n(P)) {          \
         if (WGI_UNLIKELY((t->top >= t->limit) NAN##n(IS_NAN))) return nothing;                 \
-        const uint64_t stamp = (uint64_t)t->stamp << 32;                                       \
+        const uint64_t stamp = wgi_stamp_word(t);                                              \
         const uint32_t slots = t->slots;                                                       \
         wgi_record *const r = t->top;                                                          \
         WGI_AHEAD(r);                                                                          \
         TAKE##n(TAKE) TAKEN##n(TAKEN, n)                                                       \
-    }                                                                                          \
-    wg_real wgi_some_##n(wg_tape *t, double value, EACH##n(H), EACH##n(P)) {                   \
-        return t == NULL ? nothing : some_##n(t, value, EACH##n(h), EACH##n(p));               \
     }                                                                                          \
     wg_real wgi_let_##n(ARGUMENTS(n)) {                                                        \
         if (WGI_UNLIKELY(t == NULL || t->top >= t->limit)) return kept_##n(GIVEN(n));          \
@@ -322,6 +319,15 @@ LET(5)
 LET(6)
 LET(7)
 LET(8)
+#define SOME(n)                                                                                \
+    wg_real wgi_some_##n(wg_tape *t, double value, EACH##n(H), EACH##n(P)) {                   \
+        return t == NULL ? nothing : some_##n(t, value, EACH##n(h), EACH##n(p));               \
+    }
+SOME(5)
+SOME(6)
+SOME(7)
+SOME(8)
+#undef SOME
 #undef TAKE
 #undef IS_NAN
 #undef x
