@@ -422,7 +422,9 @@ const char *callback_definition(writer *w, const char *in) {
         "    const %s *const wgc_from = wgc_data;\n%s    size_t wgc_in = 0, wgc_out = 0;\n",
         w->duals != 0 ? "static " : "", v->name, w->duals != 0 ? "duals" : "callback", w->tape,
         arguments_name(w),
-        holding ? "    wg_status wgc_status = WG_OK;\n    wgc_memory wgc_held;\n    wgc_held.held = NULL, wgc_held.n = 0;\n" : "");
+        holding
+            ? "    wg_status wgc_status = WG_OK;\n    wgc_memory wgc_held;\n    wgc_held.held = NULL, wgc_held.n = 0;\n"
+            : "");
     putf(&to, "    if (wgc_from == NULL) return WG_ENULL;\n    %s_run++;\n", v->name);
     for (size_t i = 0; i < w->a->program->files.n; i++)
         if (has_begin(w, w->a->program->files.at[i]))

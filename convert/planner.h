@@ -26,12 +26,12 @@ typedef struct range {
 typedef struct planner {
     routine *r;
     const list *routines;
-    cell_flags used; /* its present value is needed */
-    list *numbered;  /* the cells that have numbers */
+    cell_flags used;    /* its present value is needed */
+    list *numbered;     /* the cells that have numbers */
     cell_flags *needed; /* those of them that are, as each says itself */
-    bool marking;    /* finds what is needed at all */
-    bool grown;      /* something is needed or kept that was not before */
-    list fresh;      /* struct fresh */
+    bool marking;       /* finds what is needed at all */
+    bool grown;         /* something is needed or kept that was not before */
+    list fresh;         /* struct fresh */
     range *ranges;
 } planner;
 
