@@ -69,6 +69,14 @@ static bool changes(const version *v, cell *c, list *seen) {
     push(seen, (void *)v);
     return changes_in(v, v->function->body, c, seen);
 }
+static const node *uncast(const node *n) {
+    while (n->kind == NODE_CAST || n->kind == NODE_PAREN) n = n->child[0];
+    return n;
+}
+static bool is_plain_number(const node *n) {
+    const type *const t = uncast(n)->type;
+    return t == NULL || t->kind == TYPE_REAL || t->kind == TYPE_WHOLE;
+}
 /* May this call change c: memcpy and the like what their pointers lead to? */
 static bool call_changes(const version *v, const node *n, cell *c, list *seen) {
     const version *const w = v->called[n->number];
@@ -77,18 +85,19 @@ static bool call_changes(const version *v, const node *n, cell *c, list *seen) {
     for (size_t i = 0; g != NULL && i < g->versions.n; i++)
         if (changes(g->versions.at[i], c, seen)) return true;
     if (g != NULL && g->versions.n != 0) return false;
+    size_t first = 1; /* that is no number by value */
+    while (first < n->children && is_plain_number(n->child[first])) first++;
+    if (first == n->children) return false;
     const node *const f = bare(n->child[0]);
     const known_kind k = f->kind == NODE_NAME && f->decl->kind == DECL_FUNCTION
                              ? known_function(f->decl->name, NULL)->kind
                              : KNOWN_NOTHING;
     if (k == KNOWN_PRINT && f->decl->name[0] != 's') return false;
     const size_t end = k == KNOWN_COPY || k == KNOWN_FILL ? 2 : n->children;
-    for (size_t i = 1; i < end; i++) {
-        const node *x = n->child[i];
-        while (x->kind == NODE_CAST || x->kind == NODE_PAREN) x = x->child[0];
+    for (size_t i = first; i < end; i++) {
+        if (is_plain_number(n->child[i])) continue;
+        const node *const x = uncast(n->child[i]);
         cell *const a = node_cell(v, x);
-        if (x->type == NULL || x->type->kind == TYPE_REAL || x->type->kind == TYPE_WHOLE)
-            continue;
         if (is_part(leaf_type(x->type), c)) return true;
         if (a != NULL && ((a->target != NULL && real_cell(a->target) == c) || a == c))
             return true;

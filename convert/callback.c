@@ -74,15 +74,21 @@ static const char *converted(const writer *w, const type *t) {
 
 /* What holds memory until the end, in the text that is written. */
 const char *const memory_text =
-    "#ifndef WGC_MEMORY\n#define WGC_MEMORY\n/* Memory that a callback holds: zeroed, given back at its end. */\n"
+    "#ifndef WGC_MEMORY\n#define WGC_MEMORY\n/* Memory that a callback holds: zeroed, given back at its end; the first of it is its own. */\n"
     "typedef union wgc_block {\n    union wgc_block *next;\n    max_align_t align;\n} wgc_block;\n\n"
-    "static void *wgc_obtain(wgc_block **held, size_t n, size_t size) {\n"
+    "typedef struct wgc_memory {\n    wgc_block *held;\n    size_t n;\n    max_align_t own[64];\n} wgc_memory;\n\n"
+    "static void *wgc_obtain(wgc_memory *m, size_t n, size_t size) {\n"
+    "    const size_t unit = sizeof m->own[0], left = sizeof m->own / unit - m->n;\n"
+    "    if (n <= left * unit / size) {\n"
+    "        void *const p = m->own + m->n;\n"
+    "        m->n += (n * size + unit - 1) / unit;\n"
+    "        return memset(p, 0, n * size);\n    }\n"
     "    if (n > (SIZE_MAX - sizeof(wgc_block)) / size) return NULL;\n"
     "    wgc_block *const b = calloc(1, sizeof *b + n * size);\n"
     "    if (b == NULL) return NULL;\n"
-    "    b->next = *held;\n    *held = b;\n    return b + 1;\n}\n\n"
-    "static void wgc_return(wgc_block *held) {\n"
-    "    while (held != NULL) {\n        wgc_block *const next = held->next;\n        free(held);\n        held = next;\n    }\n}\n#endif\n\n";
+    "    b->next = m->held;\n    m->held = b;\n    return b + 1;\n}\n\n"
+    "static void wgc_return(const wgc_memory *m) {\n"
+    "    for (wgc_block *b = m->held; b != NULL;) {\n        wgc_block *const next = b->next;\n        free(b);\n        b = next;\n    }\n}\n#endif\n\n";
 
 const char *const larger_text =
     "#ifndef WGC_LARGER\n#define WGC_LARGER\nstatic size_t wgc_larger(size_t a, size_t b) { return a > b ? a : b; }\n#endif\n\n";
@@ -416,7 +422,9 @@ const char *callback_definition(writer *w, const char *in) {
         "    const %s *const wgc_from = wgc_data;\n%s    size_t wgc_in = 0, wgc_out = 0;\n",
         w->duals != 0 ? "static " : "", v->name, w->duals != 0 ? "duals" : "callback", w->tape,
         arguments_name(w),
-        holding ? "    wg_status wgc_status = WG_OK;\n    wgc_block *wgc_held = NULL;\n" : "");
+        holding
+            ? "    wg_status wgc_status = WG_OK;\n    wgc_memory wgc_held;\n    wgc_held.held = NULL, wgc_held.n = 0;\n"
+            : "");
     putf(&to, "    if (wgc_from == NULL) return WG_ENULL;\n    %s_run++;\n", v->name);
     for (size_t i = 0; i < w->a->program->files.n; i++)
         if (has_begin(w, w->a->program->files.at[i]))
@@ -424,7 +432,7 @@ const char *callback_definition(writer *w, const char *in) {
     put(&to, text_of(&body));
     put(&to,
         holding
-            ? "    goto wgc_done;\nwgc_no_memory:\n    wgc_status = WG_ENOMEM;\nwgc_done:\n    wgc_return(wgc_held);\n    return wgc_status;\n}\n"
+            ? "    goto wgc_done;\nwgc_no_memory:\n    wgc_status = WG_ENOMEM;\nwgc_done:\n    wgc_return(&wgc_held);\n    return wgc_status;\n}\n"
             : "    return WG_OK;\n}\n");
     if (w->duals != 0) putf(&to, "%s%s", names_of_variables(w), forward_callback(w));
     return text_of(&to);

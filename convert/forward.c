@@ -64,15 +64,17 @@ const char *forward_callback(const writer *w) {
             "*wgc_out;\n    if (wgc_n != %s) return WG_ESHAPE;\n    wgc_out = malloc((wgc_m + 1) * sizeof *wgc_out);\n"
             "    if (wgc_out == NULL) return WG_ENOMEM;\n",
             n);
+    const unsigned long inputs = strtoul(n, NULL, 10);
+    for (unsigned long i = 0; i < inputs; i++)
+        putf(&to, "    wgc_in[%lu] = wg_dual_input(wg_value(wgc_x[%lu]), %lu);\n", i, i, i);
     putf(
         &to,
-        "    for (size_t wgc_k = 0; wgc_k < %s; wgc_k++) wgc_in[wgc_k] = wg_dual_input(wg_value(wgc_x[wgc_k]), wgc_k);\n"
         "    const wg_status wgc_status = %s_duals(tape, %s, wgc_in, wgc_m, wgc_out, wgc_data);\n"
         "    for (size_t wgc_k = 0; wgc_status == WG_OK && wgc_k < wgc_m; wgc_k++) {\n"
         "        double wgc_row[%s];\n"
-        "        memcpy(wgc_row, (const char *)&wgc_out[wgc_k] + sizeof(double), sizeof wgc_row);\n"
+        "        memcpy(wgc_row, &wgc_out[wgc_k], sizeof wgc_row);\n"
         "        wgc_y[wgc_k] = wg_let_given(tape, wg_dual_value(wgc_out[wgc_k]), %s, wgc_x, wgc_row);\n    }\n",
-        n, name, n, n, n);
+        name, n, n, n);
     putf(&to, "%s    return wgc_status;\n}\n", few ? "" : "    free(wgc_out);\n");
     return text_of(&to);
 }

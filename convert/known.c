@@ -105,7 +105,9 @@ static const known all[] = {
 
 static const known *find(const char *name, size_t n) {
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
-        if (strlen(all[i].name) == n && strncmp(all[i].name, name, n) == 0) return &all[i];
+        if (*all[i].name == *name && strlen(all[i].name) == n &&
+            strncmp(all[i].name, name, n) == 0)
+            return &all[i];
     return NULL;
 }
 

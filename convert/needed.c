@@ -14,25 +14,49 @@ unsigned cell_number(planner *p, cell *c) {
     number_one(p->numbered, c);
     return c->number;
 }
-bool has_flag(const cell_flags *f, unsigned k) { return k < f->room && f->at[k]; }
-void set_flag(cell_flags *f, unsigned k, bool to) {
-    if (k >= f->room) {
-        const cell_flags before = *f;
-        f->room = 2 * (size_t)k + 64;
-        f->at = arena_get(f->room * sizeof *f->at);
-        if (before.room != 0) memcpy(f->at, before.at, before.room * sizeof *f->at);
-    }
-    f->at[k] = to;
+enum { BITS = 8 * sizeof(unsigned long) };
+
+static unsigned long bit(unsigned k) { return 1UL << k % BITS; }
+
+static void make_room(cell_flags *f, size_t words) {
+    if (words <= f->room) return;
+    const cell_flags before = *f;
+    f->room = words;
+    f->at = arena_get(f->room * sizeof *f->at);
+    if (before.room != 0) memcpy(f->at, before.at, before.room * sizeof *f->at);
 }
-cell_flags copy_flags(const planner *p, const cell_flags *f) {
+
+bool has_flag(const cell_flags *f, unsigned k) {
+    return k / BITS < f->room && (f->at[k / BITS] & bit(k)) != 0;
+}
+void set_flag(cell_flags *f, unsigned k, bool to) {
+    if (k / BITS >= f->room) make_room(f, 2 * (k / BITS + 1));
+    if (to) f->at[k / BITS] |= bit(k);
+    else f->at[k / BITS] &= ~bit(k);
+}
+unsigned next_flag(const cell_flags *f, unsigned k) {
+    for (size_t i = k / BITS; i < f->room; i++, k = (unsigned)i * BITS) {
+        const unsigned long rest = f->at[i] >> k % BITS;
+        if (rest != 0) return k + (unsigned)__builtin_ctzl(rest);
+    }
+    return 0;
+}
+cell_flags copy_flags(const cell_flags *f) {
     cell_flags c = {NULL, 0};
-    for (unsigned k = 1; k <= p->numbered->n; k++)
-        if (has_flag(f, k)) set_flag(&c, k, true);
+    add_flags(&c, f);
     return c;
 }
-void add_flags(const planner *p, cell_flags *to, const cell_flags *more) {
-    for (unsigned k = 1; k <= p->numbered->n; k++)
-        if (has_flag(more, k)) set_flag(to, k, true);
+void add_flags(cell_flags *to, const cell_flags *more) {
+    make_room(to, more->room);
+    for (size_t i = 0; i < more->room; i++) to->at[i] |= more->at[i];
+}
+void keep_flags(cell_flags *to, const cell_flags *these) {
+    for (size_t i = 0; i < to->room; i++) to->at[i] &= i < these->room ? these->at[i] : 0;
+}
+bool has_all_flags(const cell_flags *f, const cell_flags *of) {
+    for (size_t i = 0; i < of->room; i++)
+        if ((of->at[i] & ~(i < f->room ? f->at[i] : 0)) != 0) return false;
+    return true;
 }
 
 cell *variable_cell(const planner *p, const char *name) {
@@ -47,8 +71,10 @@ void use(planner *p, cell *c) {
     if (c == NULL) return;
     c = real_cell(c);
     if (p->marking) {
-        p->grown |= !c->needed;
+        if (c->needed) return;
+        p->grown = true;
         c->needed = true;
+        set_flag(p->needed, cell_number(p, c), true);
     } else set_flag(&p->used, cell_number(p, c), true);
     if (!p->marking)
         for (size_t i = 0; i < p->fresh.n; i++)

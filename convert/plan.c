@@ -38,9 +38,8 @@ static bool has_call(const node *n) {
 /* A call without variables is not turned round: it must not change what is asked for again. */
 static void check_plain(planner *p, const step *s) {
     if (p->marking || !has_call(s->e)) return;
-    for (size_t i = 0; i < p->numbered->n; i++) {
-        cell *const c = p->numbered->at[i];
-        if (!has_flag(&p->used, c->number) || !step_changes(p, s, c)) continue;
+    for (unsigned k = next_flag(&p->used, 1); k != 0; k = next_flag(&p->used, k + 1)) {
+        if (!step_changes(p, s, p->numbered->at[k - 1])) continue;
         error_at(
             place_of(s->e),
             "'%s' cannot be turned round: it changes numbers that derivatives ask for again",
@@ -206,12 +205,10 @@ static void walk_loop(planner *p, step *s) {
     const size_t fresh_before = p->fresh.n;
     size_t turns = 0;
     for (bool again = true; again || turns < 2; turns++) {
-        const cell_flags before = copy_flags(p, &p->used);
+        const cell_flags before = copy_flags(&p->used);
         walk(p, &s->body);
-        again = false;
-        for (unsigned k = 1; k <= p->numbered->n; k++)
-            again |= has_flag(&p->used, k) && !has_flag(&before, k);
-        add_flags(p, &p->used, &before);
+        again = !has_all_flags(&before, &p->used);
+        add_flags(&p->used, &before);
     }
     p->fresh.n = fresh_before; /* it may not have turned at all */
 }
@@ -257,7 +254,7 @@ static void walk(planner *p, list *steps) {
                 walk(p, &s->body), walk(p, &s->other);
                 break;
             }
-            const cell_flags before = copy_flags(p, &p->used);
+            const cell_flags before = copy_flags(&p->used);
             const size_t fresh_before = p->fresh.n;
             walk(p, &s->body);
             p->fresh.n = fresh_before;
@@ -265,7 +262,7 @@ static void walk(planner *p, list *steps) {
             p->used = before;
             walk(p, &s->other);
             p->fresh.n = fresh_before;
-            add_flags(p, &p->used, &after);
+            add_flags(&p->used, &after);
             break;
         }
         case STEP_COUNTED:
@@ -322,47 +319,42 @@ static void find_outside(routine *r, list *numbered) {
  * call. */
 static void set_used(planner *p) {
     const routine *const r = p->r;
-    p->used = (cell_flags){NULL, 0};
     p->fresh.n = 0;
-    cell_flags may = copy_flags(p, &r->entered);
+    cell_flags may = copy_flags(&r->entered), kept = copy_flags(&r->entered);
     for (size_t i = 0; i < r->v->function->locals.n; i++) {
         const decl *const d = r->v->function->locals.at[i];
         if (d->is_static) add_outside(p->numbered, &may, r->v->of_decl[d->index]);
     }
-    for (unsigned k = 1; k <= p->numbered->n; k++)
-        if (has_flag(&may, k))
-            set_flag(&p->used, k,
-                     has_flag(&r->entered, k) || ((cell *)p->numbered->at[k - 1])->needed);
+    add_flags(&kept, p->needed);
+    keep_flags(&may, &kept);
+    p->used = may;
 }
 
 /* Before a piece, where nobody knows which pieces were run: whatever is needed. */
 static void set_all_used(planner *p) {
-    p->used = (cell_flags){NULL, 0};
+    p->used = copy_flags(p->needed);
     p->fresh.n = 0;
-    for (size_t i = 0; i < p->numbered->n; i++) {
-        cell *const c = p->numbered->at[i];
-        set_flag(&p->used, c->number, c->needed || has_flag(&p->r->entered, c->number));
-    }
+    add_flags(&p->used, &p->r->entered);
 }
 
 /* Before a piece that is run once: what may be needed behind any of those before. */
 static void walk_all(planner *p) {
-    cell_flags seen = copy_flags(p, &p->used);
+    cell_flags seen = copy_flags(&p->used);
     for (size_t i = 0; i < p->r->stretches.n; i++) {
         stretch *const s = p->r->stretches.at[i];
         if (p->r->jumps && !p->marking) {
-            p->used = copy_flags(p, &seen);
+            p->used = copy_flags(&seen);
             p->fresh.n = 0;
             if (s->repeated) set_all_used(p);
         }
         walk(p, &s->steps);
-        if (p->r->jumps && !p->marking) add_flags(p, &seen, &p->used);
+        if (p->r->jumps && !p->marking) add_flags(&seen, &p->used);
     }
 }
 
 /* One routine: true, if it finds more than before. */
-static bool plan_routine(const list *routines, list *numbered, routine *r) {
-    planner p = {.r = r, .routines = routines, .numbered = numbered};
+static bool plan_routine(const list *routines, list *numbered, cell_flags *needed, routine *r) {
+    planner p = {.r = r, .routines = routines, .numbered = numbered, .needed = needed};
     list whole = {NULL, 0, 0};
     for (size_t i = 0; i < r->stretches.n; i++) {
         const stretch *const s = r->stretches.at[i];
@@ -385,6 +377,7 @@ static bool plan_routine(const list *routines, list *numbered, routine *r) {
 
 void plan(const list *routines) {
     list numbered = {NULL, 0, 0};
+    cell_flags needed = {NULL, 0};
     for (size_t i = 0; i < routines->n; i++) {
         routine *const r = routines->at[i];
         find_outside(r, &numbered);
@@ -401,6 +394,7 @@ void plan(const list *routines) {
             planner p = {.r = routines->at[i],
                          .routines = routines,
                          .numbered = &numbered,
+                         .needed = &needed,
                          .marking = true};
             walk_all(&p);
             more |= p.grown;
@@ -409,6 +403,6 @@ void plan(const list *routines) {
     for (bool more = true; more;) {
         more = false;
         for (size_t i = 0; i < routines->n; i++)
-            more |= plan_routine(routines, &numbered, routines->at[i]);
+            more |= plan_routine(routines, &numbered, &needed, routines->at[i]);
     }
 }

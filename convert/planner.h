@@ -26,11 +26,12 @@ typedef struct range {
 typedef struct planner {
     routine *r;
     const list *routines;
-    cell_flags used; /* its present value is needed */
-    list *numbered;  /* the cells that have numbers */
-    bool marking;    /* finds what is needed at all */
-    bool grown;      /* something is needed or kept that was not before */
-    list fresh;      /* struct fresh */
+    cell_flags used;    /* its present value is needed */
+    list *numbered;     /* the cells that have numbers */
+    cell_flags *needed; /* those of them that are, as each says itself */
+    bool marking;       /* finds what is needed at all */
+    bool grown;         /* something is needed or kept that was not before */
+    list fresh;         /* struct fresh */
     range *ranges;
 } planner;
 
@@ -39,8 +40,11 @@ void number_one(list *numbered, cell *c);
 unsigned cell_number(planner *p, cell *c); /* gives it one, if it has none */
 bool has_flag(const cell_flags *f, unsigned k);
 void set_flag(cell_flags *f, unsigned k, bool to);
-cell_flags copy_flags(const planner *p, const cell_flags *f);
-void add_flags(const planner *p, cell_flags *to, const cell_flags *more);
+unsigned next_flag(const cell_flags *f, unsigned k); /* k, or the next that has one; 0: none */
+cell_flags copy_flags(const cell_flags *f);
+void add_flags(cell_flags *to, const cell_flags *more);
+void keep_flags(cell_flags *to, const cell_flags *these); /* those that `these` has, too */
+bool has_all_flags(const cell_flags *f, const cell_flags *of);
 void use(planner *p, cell *c);
 void use_value(planner *p, const node *n);    /* all that the value of n is computed of */
 void use_address(planner *p, const node *n);  /* what the address of a place is computed of */

@@ -123,8 +123,8 @@ typedef struct variable {
 
 /* Cells by number, from 1 on: one bit of knowledge for each. */
 typedef struct cell_flags {
-    bool *at;
-    size_t room;
+    unsigned long *at; /* a bit for each number */
+    size_t room;       /* words */
 } cell_flags;
 
 /* A variable whose last value goes over to the way back. */

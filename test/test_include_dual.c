@@ -208,15 +208,15 @@ static void a_lane_that_is_not_there_reads_nan_and_takes_no_seed(void **state) {
     for (size_t l = 0; l < WIDTH; l++) assert_true(wg_dual_tangent(x, l) == 0);
 }
 
-static void a_dual_is_a_value_and_its_tangents_in_a_row(void **state) {
+static void a_dual_is_its_tangents_and_its_value_in_a_row(void **state) {
     wg_dual x = wg_dual_constant(5);
     double row[1 + WIDTH];
     (void)state;
     for (size_t l = 0; l < WIDTH; l++) x = wg_dual_with(x, l, 10 + (double)l);
     assert_int_equal(sizeof x, sizeof row);
     memcpy(row, &x, sizeof row);
-    assert_true(row[0] == 5);
-    for (size_t l = 0; l < WIDTH; l++) assert_true(row[1 + l] == 10 + (double)l);
+    assert_true(row[WIDTH] == 5);
+    for (size_t l = 0; l < WIDTH; l++) assert_true(row[l] == 10 + (double)l);
 }
 
 /* ---- the zero rule ---------------------------------------------------------------------- */
@@ -244,6 +244,26 @@ static void a_zero_partial_silences_an_infinite_tangent(void **state) {
             assert_true(wg_dual_tangent(y, k) == 0);
             assert_true(wg_dual_tangent(z, k) == (k == l));
             assert_true(wg_dual_tangent(s, k) == (k == l));
+        }
+    }
+}
+
+/* The compiler knows these partials, and that those that are not 0 change nothing. */
+static void known_partials_follow_the_zero_rule(void **state) {
+    (void)state;
+    for (size_t l = 0; l < WIDTH; l++) {
+        const wg_dual root = wg_dual_sqrt(wg_dual_input(0, l));
+        const wg_dual nan = wg_dual_with(wg_dual_constant(1), l, NAN);
+        const wg_dual none = wgi_dual_mul(wg_dual_constant(0), 0, root, 1);
+        const wg_dual half = wgi_dual_div(root, 1, wg_dual_constant(2), 0);
+        const wg_dual twice = wgi_dual_mul(wg_dual_constant(-2), 0, nan, 1);
+        const wg_dual sum = wgi_dual_fma(nan, 1, wg_dual_constant(0), 0, root, 1);
+        for (size_t k = 0; k < WIDTH; k++) {
+            const double a = wg_dual_tangent(twice, k);
+            assert_true(wg_dual_tangent(none, k) == 0);
+            assert_true(wg_dual_tangent(half, k) == (k == l ? INFINITY : 0));
+            assert_true(k == l ? a != a : a == 0);
+            assert_true(wg_dual_tangent(sum, k) == (k == l ? INFINITY : 0));
         }
     }
 }
@@ -343,9 +363,10 @@ int main(void) {
         cmocka_unit_test(tangents_are_the_partials_of_the_row_bit_for_bit),
         cmocka_unit_test(every_lane_carries_its_own_tangent),
         cmocka_unit_test(a_lane_that_is_not_there_reads_nan_and_takes_no_seed),
-        cmocka_unit_test(a_dual_is_a_value_and_its_tangents_in_a_row),
+        cmocka_unit_test(a_dual_is_its_tangents_and_its_value_in_a_row),
         cmocka_unit_test(an_infinite_partial_leaves_lanes_at_rest_alone),
         cmocka_unit_test(a_zero_partial_silences_an_infinite_tangent),
+        cmocka_unit_test(known_partials_follow_the_zero_rule),
         cmocka_unit_test(a_nan_of_both_factors_stays_a_nan_in_its_lane_only),
         cmocka_unit_test(infinite_tangents_of_both_signs_are_kept),
         cmocka_unit_test(arithmetic_gives_the_adjoints_of_the_tape_bit_for_bit),

@@ -14,7 +14,8 @@
  *
  * WG_DUAL_WIDTH is 1, 2, 4, 8 or 16, defined before the first header of Wengert is included; it
  * may differ from one translation unit to the next (the type then does, too). In memory a
- * wg_dual is 1 + WG_DUAL_WIDTH consecutive doubles, whatever vectors the compiler may use.
+ * wg_dual is its tangents and then its value, 1 + WG_DUAL_WIDTH consecutive doubles, whatever
+ * vectors the compiler may use.
  *
  * Letters: a b c d values, v the value of the result, x y z w duals, l a lane, i j k m is an
  * operand a dual (1) or a number (0).
@@ -56,52 +57,65 @@ typedef double wgi_pack __attribute__((vector_size(8 * WGI_PACK), aligned(8)));
 typedef long long wgi_mask __attribute__((vector_size(8 * WGI_PACK), aligned(8)));
 #endif
 
-/* WGI_DUAL_EACH(X): X(field, first lane) for every pack; WGI_FOLD(x): their sum. */
+/* WGI_DUAL_EACH(X): X(field, first lane) for every pack; WGI_DUAL_NAN(x): is a lane a NaN? */
 #define WGI_DUAL_EACH_1(X) X(t0, 0)
 #define WGI_DUAL_EACH_2(X) WGI_DUAL_EACH_1(X) X(t1, WGI_PACK)
 #define WGI_DUAL_EACH_4(X) WGI_DUAL_EACH_2(X) X(t2, 2 * WGI_PACK) X(t3, 3 * WGI_PACK)
 #define WGI_DUAL_EACH_8(X)                                                                          \
     WGI_DUAL_EACH_4(X)                                                                              \
     X(t4, 4 * WGI_PACK) X(t5, 5 * WGI_PACK) X(t6, 6 * WGI_PACK) X(t7, 7 * WGI_PACK)
-#define WGI_FOLD_1(x) x.t0
-#define WGI_FOLD_2(x) (x.t0 + x.t1)
-#define WGI_FOLD_4(x) (WGI_FOLD_2(x) + (x.t2 + x.t3))
-#define WGI_FOLD_8(x) (WGI_FOLD_4(x) + ((x.t4 + x.t5) + (x.t6 + x.t7)))
+#define WGI_NAN_1(x) WGI_UNORDERED(x.t0, x.t0)
+#define WGI_NAN_2(x) WGI_UNORDERED(x.t0, x.t1)
+#define WGI_NAN_4(x) WGI_EITHER(WGI_NAN_2(x), WGI_UNORDERED(x.t2, x.t3))
+#define WGI_NAN_8(x)                                                                           \
+    WGI_EITHER(WGI_NAN_4(x),                                                                   \
+               WGI_EITHER(WGI_UNORDERED(x.t4, x.t5), WGI_UNORDERED(x.t6, x.t7)))
 
 #if WG_DUAL_WIDTH / WGI_PACK == 1
 #define WGI_DUAL_EACH WGI_DUAL_EACH_1
-#define WGI_FOLD WGI_FOLD_1
+#define WGI_DUAL_NAN(x) WGI_SOME(WGI_NAN_1(x))
 #elif WG_DUAL_WIDTH / WGI_PACK == 2
 #define WGI_DUAL_EACH WGI_DUAL_EACH_2
-#define WGI_FOLD WGI_FOLD_2
+#define WGI_DUAL_NAN(x) WGI_SOME(WGI_NAN_2(x))
 #elif WG_DUAL_WIDTH / WGI_PACK == 4
 #define WGI_DUAL_EACH WGI_DUAL_EACH_4
-#define WGI_FOLD WGI_FOLD_4
+#define WGI_DUAL_NAN(x) WGI_SOME(WGI_NAN_4(x))
 #else
 #define WGI_DUAL_EACH WGI_DUAL_EACH_8
-#define WGI_FOLD WGI_FOLD_8
+#define WGI_DUAL_NAN(x) WGI_SOME(WGI_NAN_8(x))
 #endif
 
 typedef struct wg_dual {
-    double value;
 #define WGI_FIELD(t, first) wgi_pack t;
     WGI_DUAL_EACH(WGI_FIELD)
 #undef WGI_FIELD
+    double value;
 } wg_dual;
 
-/* Is a lane of the pack s a NaN?  d times the pack x by the zero rule. */
+/* The lanes in which a or b is a NaN; those of both; is there one?  d times the pack x by the
+ * zero rule. */
 #if WGI_PACK == 1
-#define WGI_PACK_NAN(s) ((s) != (s))
+#define WGI_UNORDERED(a, b) ((a) != (a) || (b) != (b))
+#define WGI_EITHER(p, q) ((p) || (q))
+#define WGI_SOME(p) (p)
 #define WGI_PACK_PRODUCT(d, x, zero) ((d) != 0 && (x) != 0 ? (d) * (x) : 0)
 #else
 #if WGI_PACK == 8
-#define WGI_PACK_NAN(s) __builtin_ia32_cmppd512_mask(s, s, 3, -1, 4)
-#elif WGI_PACK == 4
-#define WGI_PACK_NAN(s) __builtin_ia32_movmskpd256((wgi_pack)((s) != (s)))
-#elif defined(__SSE2__)
-#define WGI_PACK_NAN(s) __builtin_ia32_movmskpd((wgi_pack)((s) != (s)))
+#define WGI_UNORDERED(a, b) __builtin_ia32_cmppd512_mask(a, b, 3, -1, 4)
+#define WGI_EITHER(p, q) ((p) | (q))
+#define WGI_SOME(p) (p)
 #else
-#define WGI_PACK_NAN(s) ((s)[0] != (s)[0] || (s)[1] != (s)[1])
+#define WGI_EITHER(p, q) ((wgi_pack)((wgi_mask)(p) | (wgi_mask)(q)))
+#if WGI_PACK == 4
+#define WGI_UNORDERED(a, b) __builtin_ia32_cmppd256(a, b, 3)
+#define WGI_SOME(p) __builtin_ia32_movmskpd256(p)
+#elif defined(__SSE2__)
+#define WGI_UNORDERED(a, b) __builtin_ia32_cmpunordpd(a, b)
+#define WGI_SOME(p) __builtin_ia32_movmskpd(p)
+#else
+#define WGI_UNORDERED(a, b) ((wgi_pack)(((a) != (a)) | ((b) != (b))))
+#define WGI_SOME(p) (((wgi_mask)(p))[0] || ((wgi_mask)(p))[1])
+#endif
 #endif
 #define WGI_PACK_PRODUCT(d, x, zero)                                                           \
     ((wgi_pack)((wgi_mask)((d) * (x)) & (wgi_mask)((x) != (zero)) &                            \
@@ -157,36 +171,54 @@ WGI_FUNCTION double wg_dual_tangent(wg_dual x, size_t lane) {
 /* ---- the chain rule ------------------------------------------------------------------------
  * What stands before a tangent: nothing (the operand is a number, or the partial is identically
  * zero), 1, -1, or a partial that has to be multiplied. A sum of products without a NaN has no
- * product that the zero rule would have changed. */
+ * product that the zero rule would have changed; one with a NaN is computed again, by a call,
+ * so that little of it stands where the operation does. Where all partials are numbers that
+ * the compiler knows, and neither 0 nor infinite, there is nothing to look for. */
 
 enum { WGI_NONE = 0, WGI_PLUS = 1, WGI_MINUS = 2, WGI_TIMES = 3 };
 
+#define WGI_COLD static __attribute__((noinline, cold, unused))
+#define WGI_PLAIN(d) (__builtin_constant_p(d) && (d) != 0 && (d) - (d) == 0)
 #define WGI_TERM(r, d, x) ((r) == WGI_TIMES ? (d) * (x) : (r) == WGI_MINUS ? -(x) : (x))
 #define WGI_TERM_EXACT(r, d, x, zero)                                                          \
     ((r) == WGI_TIMES ? WGI_PACK_PRODUCT(d, x, zero) : (r) == WGI_MINUS ? -(x) : (x))
 
-WGI_FUNCTION wg_dual wgi_dual_chain1(double v, int r, double d, wg_dual x) {
+WGI_COLD wg_dual wgi_dual_exact1(double v, double d, wg_dual x) {
     const wgi_pack zero = {0};
+    wg_dual u;
+    u.value = v;
+#define WGI_STEP(t, first) u.t = WGI_PACK_PRODUCT(d, x.t, zero);
+    WGI_DUAL_EACH(WGI_STEP)
+#undef WGI_STEP
+    return u;
+}
+
+WGI_COLD wg_dual wgi_dual_exact2(double v, int r, double d, wg_dual x, int s, double e,
+                                 wg_dual y) {
+    const wgi_pack zero = {0};
+    wg_dual u;
+    u.value = v;
+#define WGI_STEP(t, first)                                                                     \
+    u.t = WGI_TERM_EXACT(r, d, x.t, zero) + WGI_TERM_EXACT(s, e, y.t, zero);
+    WGI_DUAL_EACH(WGI_STEP)
+#undef WGI_STEP
+    return u;
+}
+
+WGI_FUNCTION wg_dual wgi_dual_chain1(double v, int r, double d, wg_dual x) {
     wg_dual u;
     if (r == WGI_NONE) return wg_dual_constant(v);
     u.value = v;
 #define WGI_STEP(t, first) u.t = WGI_TERM(r, d, x.t);
     WGI_DUAL_EACH(WGI_STEP)
 #undef WGI_STEP
-    if (r == WGI_TIMES) {
-        const wgi_pack sum = WGI_FOLD(u);
-        if (WGI_UNLIKELY(WGI_PACK_NAN(sum))) {
-#define WGI_STEP(t, first) u.t = WGI_TERM_EXACT(r, d, x.t, zero);
-            WGI_DUAL_EACH(WGI_STEP)
-#undef WGI_STEP
-        }
-    }
+    if (r == WGI_TIMES && !WGI_PLAIN(d) && WGI_UNLIKELY(WGI_DUAL_NAN(u)))
+        return wgi_dual_exact1(v, d, x);
     return u;
 }
 
 WGI_FUNCTION wg_dual wgi_dual_chain2(double v, int r, double d, wg_dual x, int s, double e,
                                      wg_dual y) {
-    const wgi_pack zero = {0};
     wg_dual u;
     if (r == WGI_NONE) return wgi_dual_chain1(v, s, e, y);
     if (s == WGI_NONE) return wgi_dual_chain1(v, r, d, x);
@@ -194,15 +226,9 @@ WGI_FUNCTION wg_dual wgi_dual_chain2(double v, int r, double d, wg_dual x, int s
 #define WGI_STEP(t, first) u.t = WGI_TERM(r, d, x.t) + WGI_TERM(s, e, y.t);
     WGI_DUAL_EACH(WGI_STEP)
 #undef WGI_STEP
-    if (r == WGI_TIMES || s == WGI_TIMES) {
-        const wgi_pack sum = WGI_FOLD(u);
-        if (WGI_UNLIKELY(WGI_PACK_NAN(sum))) {
-#define WGI_STEP(t, first)                                                                     \
-    u.t = WGI_TERM_EXACT(r, d, x.t, zero) + WGI_TERM_EXACT(s, e, y.t, zero);
-            WGI_DUAL_EACH(WGI_STEP)
-#undef WGI_STEP
-        }
-    }
+    if (((r == WGI_TIMES && !WGI_PLAIN(d)) || (s == WGI_TIMES && !WGI_PLAIN(e))) &&
+        WGI_UNLIKELY(WGI_DUAL_NAN(u)))
+        return wgi_dual_exact2(v, r, d, x, s, e, y);
     return u;
 }
 

@@ -434,9 +434,9 @@ WGI_FUNCTION double wgi_double_terms_close(wgi_double_terms *s, double v) {
 /* Loops of a length that is known when it is compiled go, so that no operand stands in
  * memory. */
 WGI_FUNCTION wg_dual wgi_dual_given(double v, size_t n, const wg_dual *x, const double *p) {
-    const wgi_pack zero = {0};
     if (n == 0) return wg_dual_constant(v);
     wg_dual u;
+    int plain = WGI_PLAIN(p[0]);
     u.value = v;
 #define WGI_STEP(t, first) u.t = p[0] * x[0].t;
     WGI_DUAL_EACH(WGI_STEP)
@@ -446,18 +446,13 @@ WGI_FUNCTION wg_dual wgi_dual_given(double v, size_t n, const wg_dual *x, const 
 #define WGI_STEP(t, first) u.t += p[i] * x[i].t;
         WGI_DUAL_EACH(WGI_STEP)
 #undef WGI_STEP
+        plain &= WGI_PLAIN(p[i]);
     }
-    const wgi_pack sum = WGI_FOLD(u);
-    if (WGI_UNLIKELY(WGI_PACK_NAN(sum))) {
-#define WGI_STEP(t, first) u.t = WGI_PACK_PRODUCT(p[0], x[0].t, zero);
-        WGI_DUAL_EACH(WGI_STEP)
-#undef WGI_STEP
+    if (!plain && WGI_UNLIKELY(WGI_DUAL_NAN(u))) {
+        u = wgi_dual_exact1(v, p[0], x[0]);
 #pragma GCC unroll 24
-        for (size_t i = 1; i < n; i++) {
-#define WGI_STEP(t, first) u.t += WGI_PACK_PRODUCT(p[i], x[i].t, zero);
-            WGI_DUAL_EACH(WGI_STEP)
-#undef WGI_STEP
-        }
+        for (size_t i = 1; i < n; i++)
+            u = wgi_dual_exact2(v, WGI_PLUS, 1, u, WGI_TIMES, p[i], x[i]);
     }
     return u;
 }
@@ -530,10 +525,15 @@ WGI_LOOP wg_dual wgi_dual_squared_norm(size_t n, const wg_dual *x) {
     return u;
 }
 
+/* Where the value of the first of n duals stands. */
+WGI_LOOP const double *wgi_dual_values(size_t n, const wg_dual *x) {
+    return n != 0 ? &x->value : WGI_NULL;
+}
+
 /* Partials x / |x|, from scaled numbers where |x| overflowed or lost its bits; 0 at the zero
  * vector; infinite entries share the derivative. */
 WGI_LOOP wg_dual wgi_dual_norm2(size_t n, const wg_dual *x) {
-    const double v = wgi_norm2(n, x, sizeof *x);
+    const double v = wgi_norm2(n, wgi_dual_values(n, x), sizeof *x);
     wg_dual u = wg_dual_constant(v);
     size_t infinite = 0;
     double big = 0, r = v;
@@ -558,7 +558,8 @@ WGI_LOOP wg_dual wgi_dual_norm2(size_t n, const wg_dual *x) {
 }
 
 WGI_LOOP wg_dual wgi_dual_logsumexp(size_t n, const wg_dual *x) {
-    const double v = wgi_logsumexp(n, x, sizeof *x), big = wgi_largest(n, x, sizeof *x);
+    const double v = wgi_logsumexp(n, wgi_dual_values(n, x), sizeof *x),
+                 big = wgi_largest(n, wgi_dual_values(n, x), sizeof *x);
     wg_dual u = wg_dual_constant(v);
     double sum = 0;
     for (size_t i = 0; i < n; i++) sum += x[i].value == big ? 1 : exp(x[i].value - big);
@@ -578,11 +579,13 @@ WGI_LOOP wg_dual wgi_dual_extremum(size_t n, const wg_dual *x, double v) {
 }
 
 WGI_LOOP wg_dual wgi_dual_maximum(size_t n, const wg_dual *x) {
-    return wgi_dual_extremum(n, x, n == 0 ? NAN : wgi_largest(n, x, sizeof *x));
+    return wgi_dual_extremum(
+        n, x, n == 0 ? NAN : wgi_largest(n, wgi_dual_values(n, x), sizeof *x));
 }
 
 WGI_LOOP wg_dual wgi_dual_minimum(size_t n, const wg_dual *x) {
-    return wgi_dual_extremum(n, x, n == 0 ? NAN : wgi_smallest(n, x, sizeof *x));
+    return wgi_dual_extremum(
+        n, x, n == 0 ? NAN : wgi_smallest(n, wgi_dual_values(n, x), sizeof *x));
 }
 
 WGI_LOOP wg_dual wgi_dual_mean(size_t n, const wg_dual *x) {

@@ -29,8 +29,8 @@ WG_API wg_real wg_let_given(wg_tape *t, double value, size_t n, const wg_real *x
 /* wg_chain - p q, of two partial derivatives: 0 if one of them is, whatever the other. */
 WGI_FUNCTION double wg_chain(double p, double q) {
     const double v = p * q;
-    const int zero = (p <= 0 && p >= 0) || (q <= 0 && q >= 0);
-    return __builtin_expect(__builtin_isnan(v), 0) && zero ? 0 : v;
+    if (WGI_UNLIKELY(__builtin_isnan(v)) && ((p <= 0 && p >= 0) || (q <= 0 && q >= 0))) return 0;
+    return v;
 }
 
 /* The most operands that are recorded inline; the limit of a tape leaves room for the first
