@@ -102,10 +102,12 @@ static inline size_t last_order(const char *name) {
         size_t order;
     } ends[] = {
 #define FORMULA(name, k, text)
+#define SECOND(name, k, text)
 #define CAREFUL(name)
 #define ORDER(name, k) {#name, k},
 #include "ops/scalar/formula.def"
 #undef FORMULA
+#undef SECOND
 #undef CAREFUL
 #undef ORDER
     };

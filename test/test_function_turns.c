@@ -364,6 +364,35 @@ static void functions_are_made_once(void **state) {
     assert_int_equal(after.committed_bytes, before.committed_bytes);
 }
 
+/* Statements, as many as fit. */
+static int record_until_full(wg_tape *t) {
+    int n = 0;
+    wg_tape_reset(t);
+    for (wg_real x = wg_input(t, 1); wg_tape_status(t) == WG_OK; n++) x = wg_let(t, wg_sin(x));
+    assert_int_equal(wg_tape_status(t), WG_EBUDGET);
+    wg_tape_reset(t);
+    return n;
+}
+
+/* Functions that are kept for loops hold a part of the budget until something else needs it. */
+static void the_budget_is_there_for_what_follows_loops(void **state) {
+    (void)state;
+    const wg_options budget = {.flags = WG_KEEP_CODE, .budget = 1 << 19};
+    const double x[2] = {1.7, -1.2};
+    double y, g[2], again, g2[2];
+    work w = {1, N, WG_OK};
+    wg_tape *const t = wg_tape_new(&budget);
+    const int most = record_until_full(t);
+    for (int k = 0; k < 3; k++) {
+        assert_int_equal(wg_gradient(t, misfit, &w, 2, x, &y, g), WG_OK);
+        assert_int_equal(wg_gradient(t, misfit, &w, 2, x, &again, g2), WG_OK);
+        assert_true(again == y && g2[0] == g[0] && g2[1] == g[1]);
+        assert_true(record_until_full(t) >= most * 9 / 10); /* a page or two of its own */
+        assert_true(record_until_full(t) >= most * 9 / 10);
+    }
+    wg_tape_free(t);
+}
+
 static void nothing_is_done_without_a_loop(void **state) {
     (void)state;
     static const char site;
@@ -408,6 +437,7 @@ int main(void) {
         cmocka_unit_test(sums_are_read_behind_additions),
         cmocka_unit_test(numbers_have_no_derivatives),
         cmocka_unit_test(functions_are_made_once),
+        cmocka_unit_test(the_budget_is_there_for_what_follows_loops),
         cmocka_unit_test(nothing_is_done_without_a_loop),
     };
     return cmocka_run_group_tests_name("function_turns", tests, open_tapes, close_tapes);

@@ -58,9 +58,57 @@ static void a_value_that_records_on_its_tape_is_found(void **state) {
     wg_tape_free(t);
 }
 
+/* y = 2 x, whose derivative resets the tape. */
+static wg_status resetting(wg_block *b) {
+    const meddling *const k = b->params;
+    if (b->in[0].bar != NULL) b->in[0].bar[0] += 2 * b->out[0].bar[0];
+    wg_tape_reset(k->t);
+    return WG_OK;
+}
+static wg_status quiet(wg_block *b) {
+    b->out[0].value[0] = 2 * b->in[0].value[0];
+    return WG_OK;
+}
+static const wg_block_op resets = {
+    .name = "resets", .shape = shape, .value = quiet, .vjp = resetting};
+static const wg_block_op jumps = {
+    .name = "jumps", .shape = shape, .value = quiet, .vjp = vjp, .jvp = resetting};
+
+/* In a buffer a reset hands out the same memory again. */
+static void a_tangent_that_resets_its_tape_is_found(void **state) {
+    static char buffer[1 << 18];
+    (void)state;
+    for (int k = 0; k < 8; k++) {
+        const wg_options in_buffer = {.buffer = buffer, .buffer_bytes = sizeof buffer};
+        wg_tape *const t = wg_tape_new(k & 1 ? &in_buffer : NULL);
+        const double numbers[2] = {1, 3};
+        double z[2];
+        wg_mat y;
+        for (int i = 0; i < 3; i++) { /* so that there is something to be given back */
+            const wg_mat a = wg_mat_input(t, 2, 1, numbers, 2);
+            assert_int_equal(wg_reverse(t, wg_mat_at(wg_mat_mul(t, a, a), 0, 0)), WG_OK);
+            wg_tape_reset(t);
+        }
+        assert_int_equal(wg_tape_forward(t, k & 2 ? 1 : 3), WG_OK);
+        const wg_mat x = wg_mat_input(t, 1, 1, numbers, 1);
+        assert_int_equal(wg_tangent_seed(t, wg_mat_at(x, 0, 0), 0, 1), WG_OK);
+        const meddling with = {.t = t};
+        const wg_block_op *const op = k & 4 ? &jumps : &resets;
+        assert_int_equal(wg_apply(t, op, &with, sizeof with, 1, &x, 1, &y), WG_EMODE);
+        wg_tape_reset(t);
+        assert_int_equal(wg_tape_forward(t, 0), WG_OK);
+        const wg_mat b = wg_mat_input(t, 2, 1, numbers, 2);
+        assert_int_equal(wg_reverse(t, wg_mat_at(wg_mat_mul(t, b, b), 1, 0)), WG_OK);
+        assert_int_equal(wg_mat_adjoint(t, b, z, 2), WG_OK);
+        assert_true(z[0] == 0 && z[1] == 6);
+        wg_tape_free(t);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_value_that_records_on_its_tape_is_found),
+        cmocka_unit_test(a_tangent_that_resets_its_tape_is_found),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

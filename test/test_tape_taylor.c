@@ -86,6 +86,62 @@ static void powers_of_a_zero_have_the_slopes_of_the_tape(void **state) {
     assert_true(c[0] == 0 && c[1] == 0);
 }
 
+static wg_status power(wg_tape *t, size_t n, const wg_real *x, size_t m, wg_real *y,
+                       void *data) {
+    (void)n, (void)m;
+    y[0] = wg_let(t, wg_pow(x[0], *(const double *)data));
+    return WG_OK;
+}
+
+/* (s + s^2 / 2)^2.5 has no s and no s^2, and at s^3 it ends. (s^2)^2.5 has nothing up to s^4;
+ * nothing moves 0^0.5 from 0 where the base does not. */
+static void powers_of_zero_have_a_series_up_to_their_exponent(void **state) {
+    double e = 2.5, c[6], g[6];
+    const double x[] = {0, 1, 0.5, 0, 0, 0}, y[] = {0, 0, 1, 0, 0, 0}, still[6] = {0};
+    double w[6] = {0};
+    (void)state;
+    assert_int_equal(wg_taylor(coded, power, &e, 1, 5, x, 1, c), WG_OK);
+    for (int k = 0; k < 6; k++) assert_true(k < 3 ? c[k] == 0 : c[k] != c[k]);
+    assert_int_equal(wg_taylor(coded, power, &e, 1, 5, y, 1, c), WG_OK);
+    for (int k = 0; k < 5; k++) assert_true(c[k] == 0);
+    w[2] = 1; /* the partial of x^2.5 has an s^1.5 */
+    assert_int_equal(wg_taylor_vjp(coded, power, &e, 1, 5, x, 1, w, c, g), WG_OK);
+    assert_nan(g[0]);
+    for (int k = 1; k < 6; k++) assert_true(g[k] == 0);
+    e = 0.5;
+    assert_int_equal(wg_taylor(coded, power, &e, 1, 5, x, 1, c), WG_OK);
+    assert_true(c[0] == 0 && c[1] == INFINITY && c[2] != c[2]);
+    assert_int_equal(wg_taylor(coded, power, &e, 1, 5, still, 1, c), WG_OK);
+    for (int k = 0; k < 6; k++) assert_true(c[k] == 0);
+}
+
+static wg_status norm(wg_tape *t, size_t n, const wg_real *x, size_t m, wg_real *y,
+                      void *data) {
+    (void)m, (void)data;
+    y[0] = wg_norm2(t, n, x);
+    return WG_OK;
+}
+
+static void infinite_powers_and_norms_have_the_slopes_of_the_tape(void **state) {
+    static const double exponent[] = {2.5, 0.5, 65.5};
+    const double x[] = {INFINITY, 2, 3, 5, 1, 1}, w[] = {0, 1, 0};
+    double c[3], g[6], value, slope[2];
+    (void)state;
+    for (size_t k = 0; k < 4; k++) {
+        wg_callback *const f = k < 3 ? power : norm;
+        void *const data = (void *)(uintptr_t)&exponent[k < 3 ? k : 0];
+        const size_t n = k < 3 ? 1 : 2;
+        const double one[] = {INFINITY, 3, 1};
+        assert_int_equal(wg_gradient(coded, f, data, n, x, &value, slope), WG_OK);
+        assert_int_equal(wg_taylor_vjp(coded, f, data, n, 2, k < 3 ? one : x, 1, w, c, g),
+                         WG_OK);
+        assert_true(c[0] == INFINITY && c[1] == (slope[0] == 0 ? 0 : 3 * slope[0]));
+        assert_nan(c[2]);
+        assert_nan(g[0]);
+        assert_true(g[n] == slope[0]);
+    }
+}
+
 /* ---- curves ---- */
 
 /* Of x(s) = s + s^2 + ... = s / (1 - s): 1 / (1 + x) = 1 - s, log(1 + x) = -log(1 - s). */
@@ -199,6 +255,69 @@ static void adjoints_are_those_of_the_recurrences_written_out(void **state) {
     wg_function_free(vjp), wg_function_free(series), wg_function_free(f);
 }
 
+/* ---- entry by entry, and all at once ---- */
+
+/* Statements and arrays of many kinds, some of them alike but for their numbers, variables that
+ * are none of the inputs, results that are operands. One operation on a matrix, which changes
+ * nothing, lets all of it be one plan. */
+typedef struct mixture {
+    size_t powers;
+    int with_matrix;
+} mixture;
+
+static wg_status mix(wg_tape *t, size_t n, const wg_real *x, size_t m, wg_real *y, void *data) {
+    const mixture *const d = data;
+    const wg_real still = wg_input(t, 0.75), other = wg_let(t, wg_exp(still));
+    (void)n, (void)m;
+    wg_real sum =
+        d->with_matrix ? wg_mat_at(wg_mat_scale(t, 1, wg_mat_from_real(t, x[0])), 0, 0) : x[0];
+    for (size_t k = 0; k < d->powers; k++) {
+        const wg_real a = wg_let(t, wg_pow(x[1], 0.5 + (double)k / 8));
+        sum = wg_let(t, wg_add(wg_mul(sum, 0.25 + (double)(k % 3)), wg_div(a, 4 + (double)k)));
+        sum = wg_let(t, wg_fma(sum, 0.5, wg_neg(wg_neg(x[2]))));
+    }
+    const wg_real same = wg_let(t, wg_neg(wg_neg(x[0])));
+    const wg_real gone = wg_let(t, wg_sub(wg_mul(0, x[1]), wg_mul(still, other)));
+    const wg_real list[] = {same, gone, wg_constant(2), sum, still, x[2]};
+    const double by[] = {1, -2, 0.5, 3, 1, -1};
+    y[0] = wg_let(t, wg_add(sum, wg_mul(wg_dot(t, 3, list, list + 3), other)));
+    y[1] = wg_let(t, wg_add(wg_linear(t, 6, by, list), wg_sum(t, 6, list)));
+    y[2] = wg_let(t, wg_sin(wg_mul(wg_square(same), wg_square(same))));
+    y[3] = wg_let(t, wg_select_lt(x[0], x[1], wg_sqrt(wg_mul(x[1], x[1])), gone));
+    y[4] = other;
+    y[5] = still;
+    y[6] = wg_polynomial(t, 3, list, x[1]);
+    y[7] = wg_let(t, wg_mul(wg_square(wg_div(1, x[1])), wg_div(x[0], still)));
+    return WG_OK;
+}
+
+static void entries_have_the_series_of_the_whole(void **state) {
+    enum { N = 3, M = 8, HIGH = 33, E = HIGH + 1 };
+    static const size_t powers[] = {0, 3, 90, 300}; /* 300: more codes than have plans */
+    double x[N * E], w[M * E], c[2][M * E], g[2][N * E];
+    (void)state;
+    for (int k = 0; k < N * E; k++) x[k] = k < N ? 0.4 + 0.3 * k : sin(1.0 + k) / (1 + k * k);
+    for (int k = 0; k < M * E; k++) w[k] = cos(1.0 + k);
+    for (size_t p = 0; p < 4; p++)
+        for (size_t order = 0; order <= HIGH; order = 2 * order + 1 + (order == 15)) {
+            for (int matrix = 0; matrix < 2; matrix++)
+                assert_int_equal(wg_taylor_vjp(coded, mix, &(mixture){powers[p], matrix}, N,
+                                               order, x, M, w, c[matrix], g[matrix]),
+                                 WG_OK);
+            double size = 1, bar = 1;
+            for (size_t k = 0; k < M * (order + 1); k++) size = fmax(size, fabs(c[1][k]));
+            for (size_t k = 0; k < N * (order + 1); k++) bar = fmax(bar, fabs(g[1][k]));
+            for (size_t k = 0; k < M * (order + 1); k++)
+                if (!agree(c[0][k], c[1][k], size))
+                    fail_msg("c[%zu] of order %zu: %.17g, not %.17g", k, order, c[0][k],
+                             c[1][k]);
+            for (size_t k = 0; k < N * (order + 1); k++)
+                if (!agree(g[0][k], g[1][k], bar))
+                    fail_msg("g[%zu] of order %zu: %.17g, not %.17g", k, order, g[0][k],
+                             g[1][k]);
+        }
+}
+
 /* ---- the highest order ---- */
 
 static wg_status products(wg_tape *t, size_t n, const wg_real *x, size_t m, wg_real *y,
@@ -283,6 +402,25 @@ static void mistakes_are_refused(void **state) {
     assert_int_equal(wg_taylor(coded, nothing, NULL, 0, 3, NULL, 0, NULL), WG_OK);
 }
 
+static wg_status large_product(wg_tape *t, size_t n, const wg_real *x, size_t m, wg_real *y,
+                               void *data) {
+    enum { SIZE = 80 };
+    static double numbers[SIZE * SIZE];
+    (void)n, (void)m, (void)data;
+    const wg_mat a = wg_mat_scale_real(t, x[0], wg_mat_constant(t, SIZE, SIZE, numbers, SIZE));
+    y[0] = wg_mat_sum(t, wg_gemm(t, 'N', 'N', 1, a, a, 0, a));
+    return WG_OK;
+}
+
+static void what_has_no_series_is_named(void **state) {
+    const double x[2] = {1, 1};
+    double c[2];
+    (void)state;
+    assert_int_equal(wg_taylor(coded, large_product, NULL, 1, 1, x, 1, c), WG_EMODE);
+    assert_message(coded, "wg_taylor: wg_gemm has no Taylor coefficients on a tape: it is done "
+                          "as an operation on matrices");
+}
+
 static void repeated_calls_do_not_allocate(void **state) {
     double x[3 * 9] = {0.4, 0.8, -0.3, 0.5, -0.7, 0.2}, w[3 * 9], c[3 * 9], first[3 * 9],
                  g[3 * 9];
@@ -305,11 +443,15 @@ int main(void) {
         cmocka_unit_test(curves_have_the_series_of_what_they_are_put_into),
         cmocka_unit_test(steps_of_a_differential_equation_are_series),
         cmocka_unit_test(adjoints_are_those_of_the_recurrences_written_out),
+        cmocka_unit_test(entries_have_the_series_of_the_whole),
         cmocka_unit_test(rows_of_products_are_those_of_every_length),
         cmocka_unit_test(zeros_beside_infinities_are_zeros_in_rows),
         cmocka_unit_test(powers_of_a_zero_have_the_slopes_of_the_tape),
+        cmocka_unit_test(powers_of_zero_have_a_series_up_to_their_exponent),
+        cmocka_unit_test(infinite_powers_and_norms_have_the_slopes_of_the_tape),
         cmocka_unit_test(order_zero_is_the_gradient),
         cmocka_unit_test(mistakes_are_refused),
+        cmocka_unit_test(what_has_no_series_is_named),
         cmocka_unit_test(repeated_calls_do_not_allocate),
     };
     return cmocka_run_group_tests(tests, open_tapes, close_tapes);

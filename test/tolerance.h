@@ -55,6 +55,10 @@
  * some fifty operations. */
 #define TOL_FORWARD_REVERSE_ULP 128.0
 
+/* Third derivatives of scalar operations, relative: those of the texts of second ones, in which up
+ * to seven digits cancel before their series take over (erfcx, log_Phi). */
+#define TOL_THIRD 1e-8
+
 /* A converted function against extrapolated differences of the original in long double,
  * relative to the largest of its value and slopes: rounding of long double over a step of 2^-17
  * is 64 ulp of double, and the derivative itself is made of some hundred operations. */

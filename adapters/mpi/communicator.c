@@ -3,6 +3,7 @@
  * the next agreement (agree.c), or, who waits for a message, by a notice, for which it looks
  * while it waits. */
 #include "internal.h"
+#include "refuse.h"
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -88,22 +89,9 @@ wg_status wgi_mpi_apply(wg_tape *t, const wg_block_op *op, const wgi_mpi_params 
     return s;
 }
 
-/* An operation that fails for a reason which is known before. */
-struct refusal {
-    wg_status s;
-    const char *why;
-};
-static wg_status no_shape(wg_block *b) {
-    const struct refusal *const what = b->params;
-    b->why = what->why;
-    return what->s;
-}
-
 wg_status wgi_mpi_refuse(wg_tape *t, wg_mpi *m, wg_status s, const char *name, const char *why,
                          wgi_mpi_call call) {
-    const struct refusal what = {s, why};
-    const wg_block_op op = {.name = name, .shape = no_shape, .value = no_shape};
-    const wg_status got = wg_apply(t, &op, &what, sizeof what, 0, NULL, 0, NULL);
+    const wg_status got = wgi_refuse_call(t, s, name, why);
     if (m == NULL || !m->checked) return got;
     (void)wgi_mpi_fail(m, got, "%s: %s", name, why);
     if (call != WGI_MPI_NONE) (void)wgi_mpi_agree(m, got, call, 0);

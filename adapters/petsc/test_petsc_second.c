@@ -2,13 +2,8 @@
 /* test_petsc_second.c - TS' second-order adjoints: products of a Hessian by the start and by
  * the parameters against those of wg_ode_solve, and of both kinds of directions with each
  * other. */
-#include "fixture.h"
+#include "ts_case.h"
 #include <math.h>
-#include <wengert.h>
-#include "test/tolerance.h"
-#include "wengert/petsc.h"
-
-enum { N = 2, NP = 2, STEPS = 40 };
 
 /* An oscillator with a force. in: t; u; p. */
 static wg_status oscillator(wg_tape *t, size_t n, const wg_real *x, size_t m, wg_real *f,
@@ -25,41 +20,7 @@ static wg_status oscillator(wg_tape *t, size_t n, const wg_real *x, size_t m, wg
 static const double start[N] = {1, -0.5}, parameters[NP] = {1.25, 0.25};
 
 static wg_problem *problem(size_t m, unsigned flags, wg_status *fails) {
-    wg_problem *const p = wg_problem_new(&(wg_computation){.n = 1 + N + NP,
-                                                           .m = m,
-                                                           .callback = oscillator,
-                                                           .data = fails,
-                                                           .groups = 3,
-                                                           .group = (size_t[]){1, N, NP},
-                                                           .x = (double[]){0, 1, 1, 1, 1},
-                                                           .flags = flags});
-    assert_int_equal(wg_petsc_parameters(p, parameters), WG_OK);
-    return p;
-}
-static Vec vector(PetscInt n, const double *from) {
-    Vec v;
-    well(VecCreateSeq(PETSC_COMM_SELF, n, &v));
-    for (PetscInt i = 0; i < n; i++)
-        well(VecSetValue(v, i, from == NULL ? 0 : from[i], INSERT_VALUES));
-    return v;
-}
-static Mat dense(PetscInt rows, PetscInt cols, const double *from) {
-    Mat a;
-    well(MatCreateSeqDense(PETSC_COMM_SELF, rows, cols, NULL, &a));
-    for (PetscInt i = 0; i < rows; i++)
-        for (PetscInt j = 0; j < cols; j++)
-            well(MatSetValue(a, i, j, from == NULL ? 0 : from[i * cols + j], INSERT_VALUES));
-    well(MatAssemblyBegin(a, MAT_FINAL_ASSEMBLY)), well(MatAssemblyEnd(a, MAT_FINAL_ASSEMBLY));
-    return a;
-}
-static void assert_vector(const char *what, Vec v, const double *ref, double ulps) {
-    PetscInt n;
-    const PetscScalar *at;
-    well(VecGetSize(v, &n)), well(VecGetArrayRead(v, &at));
-    for (PetscInt i = 0; i < n; i++)
-        if (!close_ulp(at[i], ref[i], ulps))
-            fail_msg("%s: entry %d is %.17g, not %.17g", what, (int)i, at[i], ref[i]);
-    well(VecRestoreArrayRead(v, &at));
+    return rates_problem(oscillator, m, flags, fails, parameters);
 }
 
 /* ---- products by hand ---- */

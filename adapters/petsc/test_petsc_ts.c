@@ -2,14 +2,10 @@
 /* test_petsc_ts.c - TS' callbacks: values and derivatives against those by hand, TSAdjoint
  * against the discrete adjoint of wg_ode_solve, rates against residuals, adjoints against
  * forward sensitivities, NaNs, failures. */
-#include "fixture.h"
+#include "ts_case.h"
 #include <math.h>
 #include <string.h>
-#include <wengert.h>
-#include "test/tolerance.h"
-#include "wengert/petsc.h"
 
-enum { N = 2, NP = 2, STEPS = 40 };
 /* Newton's method ends at an update of 1e-15, and so do both of these in each step. */
 #define TOL_NEWTON_ULP (STEPS * 64.0)
 
@@ -44,17 +40,8 @@ static wg_status residual(wg_tape *t, size_t n, const wg_real *x, size_t m, wg_r
 }
 static const double parameters[NP] = {1.5, 0.25}, start[N] = {1, -0.5};
 
-static wg_problem *rates_problem(size_t m, unsigned flags, wg_status *fails) {
-    wg_problem *const p = wg_problem_new(&(wg_computation){.n = 1 + N + NP,
-                                                           .m = m,
-                                                           .callback = oscillator,
-                                                           .data = fails,
-                                                           .groups = 3,
-                                                           .group = (size_t[]){1, N, NP},
-                                                           .x = (double[]){0, 1, 1, 1, 1},
-                                                           .flags = flags});
-    assert_int_equal(wg_petsc_parameters(p, parameters), WG_OK);
-    return p;
+static wg_problem *problem(size_t m, unsigned flags, wg_status *fails) {
+    return rates_problem(oscillator, m, flags, fails, parameters);
 }
 static wg_problem *residual_problem(void) {
     wg_problem *const p =
@@ -68,27 +55,6 @@ static wg_problem *residual_problem(void) {
     return p;
 }
 
-static Vec vector(PetscInt n, const double *from) {
-    Vec v;
-    well(VecCreateSeq(PETSC_COMM_SELF, n, &v));
-    for (PetscInt i = 0; i < n; i++)
-        well(VecSetValue(v, i, from == NULL ? 0 : from[i], INSERT_VALUES));
-    return v;
-}
-static Mat dense(PetscInt rows, PetscInt cols) {
-    Mat a;
-    well(MatCreateSeqDense(PETSC_COMM_SELF, rows, cols, NULL, &a));
-    return a;
-}
-static void assert_vector(Vec v, const double *ref, double ulps) {
-    PetscInt n;
-    const PetscScalar *at;
-    well(VecGetSize(v, &n)), well(VecGetArrayRead(v, &at));
-    for (PetscInt i = 0; i < n; i++)
-        if (!close_ulp(at[i], ref[i], ulps))
-            fail_msg("entry %d is %.17g, not %.17g", (int)i, at[i], ref[i]);
-    well(VecRestoreArrayRead(v, &at));
-}
 static void assert_matrix(Mat a, const double *ref) {
     PetscInt rows, cols;
     well(MatGetSize(a, &rows, &cols));
@@ -111,15 +77,17 @@ static void rates_integrands_and_their_derivatives_are_those_by_hand(void **stat
     const double q_by_u[] = {2 * p0 * u0, 0, 0, t * exp(u1)}, q_by_p[] = {u0 * u0, 0, 0, 0};
     (void)state;
     for (unsigned flags = 0; flags <= WG_RECORD_ONCE; flags += WG_RECORD_ONCE) {
-        wg_problem *const p = rates_problem(4, flags, NULL);
+        wg_problem *const p = problem(4, flags, NULL);
         Vec u = vector(N, start), to = vector(N, NULL);
-        Mat a, ap = dense(N, NP), qu = dense(N, 2), qp = dense(NP, 2);
+        Mat a, ap = dense(N, NP, NULL), qu = dense(N, 2, NULL), qp = dense(NP, 2, NULL);
         MatInfo info;
         well(wg_petsc_matrix(p, NULL, &a));
         well(MatGetInfo(a, MAT_LOCAL, &info));
         assert_true(info.nz_used == 4); /* the diagonal is there, too */
-        well(wg_petsc_ts_rates(NULL, t, u, to, p)), assert_vector(to, f, TOL_VALUE_ULP);
-        well(wg_petsc_ts_integrands(NULL, t, u, to, p)), assert_vector(to, q, TOL_VALUE_ULP);
+        well(wg_petsc_ts_rates(NULL, t, u, to, p)),
+            assert_vector("rates", to, f, TOL_VALUE_ULP);
+        well(wg_petsc_ts_integrands(NULL, t, u, to, p)),
+            assert_vector("integrands", to, q, TOL_VALUE_ULP);
         for (int again = 0; again < 2; again++) {
             well(wg_petsc_ts_jacobian(NULL, t, u, a, a, p)), assert_matrix(a, by_u);
             well(MatShift(a, 7)); /* as TS does: all entries are set again */
@@ -143,10 +111,11 @@ static void residuals_and_their_derivatives_are_those_by_hand(void **state) {
     const double by_p[] = {0, 0, 2 * sin(u0), 2 * u1};
     wg_problem *const p = residual_problem();
     Vec u = vector(N, start), ut = vector(N, slope), to = vector(N, NULL);
-    Mat a, ap = dense(N, NP);
+    Mat a, ap = dense(N, NP, NULL);
     (void)state;
     well(wg_petsc_matrix(p, NULL, &a));
-    well(wg_petsc_ts_residual(NULL, t, u, ut, to, p)), assert_vector(to, f, TOL_DERIVATIVE_ULP);
+    well(wg_petsc_ts_residual(NULL, t, u, ut, to, p)),
+        assert_vector("residual", to, f, TOL_DERIVATIVE_ULP);
     well(wg_petsc_ts_residual_jacobian(NULL, t, u, ut, shift, a, a, p)), assert_matrix(a, by_u);
     well(wg_petsc_ts_residual_by_parameters(NULL, t, u, ut, shift, ap, p));
     assert_matrix(ap, by_p);
@@ -169,9 +138,10 @@ enum { ADJOINT, COSTS, FORWARD }; /* without and with the integral; by TSForward
 static solution solve(TSType type, int stated, int how) {
     solution s = {.q = 0};
     const PetscInt zero = 0;
-    wg_problem *const p = rates_problem(3, WG_RECORD_ONCE, NULL), *const r = residual_problem();
+    wg_problem *const p = problem(3, WG_RECORD_ONCE, NULL), *const r = residual_problem();
     Vec u = vector(N, start), lambda = vector(N, (double[N]){1, 0}), mu = vector(NP, NULL), q;
-    Mat a, ap = dense(N, NP), qu = dense(N, 1), qp = dense(NP, 1), along = dense(N, NP);
+    Mat a, ap = dense(N, NP, NULL), qu = dense(N, 1, NULL), qp = dense(NP, 1, NULL),
+           along = dense(N, NP, NULL);
     TS ts, quadrature;
     well(wg_petsc_matrix(stated == RATES ? p : r, NULL, &a));
     well(TSCreate(PETSC_COMM_SELF, &ts)), well(TSSetType(ts, type));
@@ -373,8 +343,8 @@ static void jacobians_with_nans_are_handed_on(void **state) {
 static void failures_are_kept(void **state) {
     wg_status fails = WG_ECONVERGE;
     Vec u = vector(N, start), f = vector(N, NULL), three = vector(3, NULL);
-    Mat a = dense(N, N), ap = dense(N, NP);
-    wg_problem *p = rates_problem(3, 0, &fails);
+    Mat a = dense(N, N, NULL), ap = dense(N, NP, NULL);
+    wg_problem *p = problem(3, 0, &fails);
     (void)state;
     assert_int_equal(wg_petsc_ts_rates(NULL, 0, u, f, p), PETSC_ERR_LIB);
     assert_int_equal(wg_petsc_ts_integrands(NULL, 0, u, f, p), PETSC_ERR_LIB);

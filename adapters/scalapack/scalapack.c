@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* scalapack.c - grids of ranks, agreements, and the parts of matrices that ranks have. */
 #include "internal.h"
+#include "refuse.h"
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -65,26 +66,9 @@ wg_status wgi_scalapack_apply(wg_tape *t, wg_scalapack *g, const wg_block_op *op
     return s;
 }
 
-/* An operation that fails for a reason which is known before. */
-struct refusal {
-    wg_status s;
-    const char *why;
-};
-static wg_status no_shape(wg_block *b) {
-    const struct refusal *const what = b->params;
-    b->why = what->why;
-    return what->s;
-}
-
-static wg_status refuse_here(wg_tape *t, wg_status s, const char *name, const char *why) {
-    const struct refusal what = {s, why};
-    const wg_block_op op = {.name = name, .shape = no_shape, .value = no_shape};
-    return wg_apply(t, &op, &what, sizeof what, 0, NULL, 0, NULL);
-}
-
 wg_status wgi_scalapack_refuse(wg_tape *t, wg_scalapack *g, wg_status s, const char *name,
                                const char *why, wgi_scalapack_call call) {
-    const wg_status got = refuse_here(t, s, name, why);
+    const wg_status got = wgi_refuse_call(t, s, name, why);
     if (g == NULL) return got;
     (void)wgi_scalapack_agree(g, got, call, 0, NULL);
     (void)snprintf(g->message, sizeof g->message, "%s: %s", name, why);
@@ -204,7 +188,7 @@ wg_scalapack_mat wg_scalapack_local(wg_tape *t, wg_scalapack *g, size_t rows, si
              local.cols != wg_scalapack_cols(g, cols, block))
         why = "another shape than that of this rank's part";
     if (why == NULL) return a;
-    (void)refuse_here(t, s, name, why);
+    (void)wgi_refuse_call(t, s, name, why);
     if (g != NULL) (void)snprintf(g->message, sizeof g->message, "%s: %s", name, why);
     a.local = wg_mat_failed(local.rows, local.cols);
     return a;

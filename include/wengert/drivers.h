@@ -123,17 +123,20 @@ WG_API WG_MUST_CHECK wg_status wg_hessian_strided(wg_tape *t, wg_callback *f, vo
  * wg_taylor_vjp - also its adjoint: g = the derivatives by all entries of x of sum w c, over
  * all coefficients.
  * Shapes:  x, g n-by-(order + 1), c, w m-by-(order + 1), column-major without gaps; order < 64.
- * Cost:    one recording, which is taken apart into its operations, loops written out; then the
- *          square of the order for each operation, by recurrences (Griewank, Walther 2008, ch.
- *          13), and order + 1 numbers of memory. Measured with callbacks of some thousand
- *          operations (bench/taylor): where the plain computation waits for sines and
- *          exponentials order 16 takes 110 to 145 times as long as it, order 32 195 to 265;
- *          where it is vectorised arithmetic 410 to 1,070, 640 to 1,300. The adjoint takes
- *          about twice that. At many points: wg_function_taylor, by far faster, which says more
- *          of powers.
+ * Cost:    one recording, each statement of which is taken apart once for all that are alike;
+ *          where there are operations on matrices, or several hundred codes of statements, all
+ *          of it, loops written out. Then the square of the order for each operation, by
+ *          recurrences (Griewank, Walther 2008, ch. 13), and a row of order + 1 numbers of memory
+ *          for each variable, rounded up to 17, 33, 49 or 65. Measured with callbacks of some
+ *          thousand operations (bench/taylor): order 16 takes 35 to 95 times as long as the plain
+ *          computation, 140 where that is products of vectors, order 32 80 to 230 times; the
+ *          adjoint takes 4 to 9 times that. At many points: wg_function_taylor, by far faster,
+ *          which says more of powers.
  * Values:  NaN or infinite from order 1 on where an operation has no series: roots, logarithms,
- *          powers whose exponent varies or is not whole, at 0; at kinks those of one side or of
- *          slope 0, as first derivatives have it.
+ *          powers whose exponent varies, at 0; of a power of 0 by a constant e from the order e
+ *          on. Where a power or a norm is infinite order 1 has the slopes of the tape, what
+ *          comes behind is NaN. At kinks those of one side or of slope 0, as first derivatives
+ *          have it.
  * Errors:  WG_EARG: the order; WG_EMODE: the tape was not opened with WG_KEEP_CODE, or has an
  *          operation that has no such derivatives: a large one on whole matrices among them;
  *          the message names it. */

@@ -82,8 +82,8 @@ WG_API long long wg_turns_way(wg_turns *r, long long way);
  * Cost:    one record of a map or scan, a gather of each kind of variables that turns read, and
  *          8 bytes per turn and number that is no variable: those are copied. Where the way and
  *          what is read are as in a loop before at this site, its function is used, otherwise
- *          one is made: kept until the tape is freed, or, of many, until resets after the last
- *          use.
+ *          one is made: kept until the tape is freed, or, of many, or where their room in the
+ *          budget is needed, until resets after the last use.
  * Errors:  (the tape keeps the status, what the loop has assigned to so far is NaN)  WG_EARG:
  *          the first two turns differ, also in which places are one and the same, or one turn
  *          reads or overwrites what another one writes, beside WG_TURNS_CARRIED; those of

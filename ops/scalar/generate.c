@@ -662,10 +662,12 @@ static void code(const char *text) {
 static const char *order(const struct row *r) {
     static const char *const ends[][2] = {
 #define FORMULA(name, k, text)
+#define SECOND(name, k, text)
 #define CAREFUL(name)
 #define ORDER(name, k) {#name, #k},
 #include "formula.def"
 #undef FORMULA
+#undef SECOND
 #undef CAREFUL
 #undef ORDER
     };

@@ -1,422 +1,334 @@
 /* SPDX-License-Identifier: MIT */
-/* Taylor coefficients of a callback, and their adjoints, as numbers. What was recorded becomes
- * a graph, which says by which recurrence each node has its coefficients
- * (tape/function/make/series.h, where the formulas are those of taylor.c). Nodes have all of
- * their coefficients one node after the other; those that need each other's, as a sine and its
- * partial do, together, order by order. Adjoints go the other way round.
+/* Taylor coefficients of a callback, and their adjoints, as numbers.
  *
- * Letters: v, a, b, p the coefficients of a node, of its operands and of a partial, v_, a_, ...
- * their adjoints; k the order. The adjoint of v_0 goes by partials, so that for adjoints
- * everything is found one order further than it is computed. */
+ * A recording without operations on matrices is taken apart entry by entry: those with the same
+ * code have one plan (taylor_plan.h), which is run for each of them on the rows of their slots.
+ * The adjoint goes back over them and computes what is inside of each again. Any other recording,
+ * and one of very many codes, is one plan. */
 #include "tape/engine/drive.h"
 #include "tape/function/graph/taking.h"
-#include "tape/function/make/series.h"
-#include "taylor_rows.h"
+#include "taylor_plan.h"
 
-#include <math.h>
+#include "ops/scalar/array.h"
+
 #include <string.h>
+
+/* Does a slot change with x? UNSEEN: it has no row yet. NUMBER: of an operand without a slot. */
+enum { UNSEEN, STILL, MOVES, NUMBER };
+
+/* The plan of entries that are alike: in their code, in which operands move, and in numbers that
+ * are part of the code: exponents, and addresses of the user's operations. */
+typedef struct shape {
+    struct shape *next, *after;
+    wgi_entry e; /* the first of them */
+    unsigned char *state;
+    unsigned char *fixed; /* is a number part of the code? */
+    size_t numbers;       /* its own */
+    int any_fixed;
+    uint32_t y;
+    wgi_taylor_plan plan;
+} shape;
+
+/* One entry. */
+typedef struct piece {
+    const shape *of;
+    const uint32_t *slot;
+    const double *number;
+    uint32_t out;
+} piece;
+
+enum { BUCKET_BITS = 6, BUCKETS = 1 << BUCKET_BITS, MOST_SHAPES = 256 };
 
 typedef struct run {
     wgi_drive d;
-    wgi_graph g;
-    wgi_series s;
     wg_tape *work;
-    size_t n, m, order;
+    size_t n, m, order, stride;
     int adjoint;
-    uint32_t *x, *y;     /* nodes */
-    unsigned char *kind; /* of each node: its wgi_recurrence */
-    uint32_t *list; /* of nodes with coefficients, each behind what it needs of its own order */
-    unsigned char
-        *tied; /* does it need, or is it needed by, the one behind it in other orders? */
-    size_t listed;
-    double *c,
-        *bar; /* order + 1 of each node; of those that do not move all but the first are 0 */
+    /* entry by entry */
+    shape *bucket[BUCKETS];
+    size_t shapes, pieces;
+    piece *piece;
+    unsigned char *state; /* of each slot */
+    double *c, *bar;      /* a row of each slot */
+    /* or all at once */
+    wgi_taylor_plan all;
+    uint32_t *x, *y;
+    int is_one; /* is it one plan? */
 } run;
+
+static wgi_core *workspace(const run *r) { return wgi_core_of(r->work); }
 
 static void *keep(const run *r, size_t count, size_t size) {
     if (count > SIZE_MAX / 64 / size) {
-        (void)wgi_fail(r->g.c, WG_ENOMEM, "%s: no room for %zu numbers", r->d.call, count);
+        (void)wgi_fail(workspace(r), WG_ENOMEM, "%s: no room for %zu numbers", r->d.call,
+                       count);
         return NULL;
     }
-    void *const p = wg_tape_keep(r->work, (count + 1) * size, NULL);
-    if (p != NULL) memset(p, 0, (count + 1) * size);
-    return p;
+    return wg_tape_keep(r->work, (count + 1) * size, NULL);
+}
+static void *keep_zeros(const run *r, size_t count, size_t size) {
+    void *const p = keep(r, count, size);
+    return p == NULL ? NULL : memset(p, 0, (count + 1) * size);
 }
 
-static double *row(const run *r, uint32_t node) { return r->c + node * (r->order + 1); }
-static double *bar_of(const run *r, uint32_t node) { return r->bar + node * (r->order + 1); }
-static uint32_t operand(const run *r, uint32_t node, uint32_t k) {
-    return wgi_series_operand(&r->s, node, k);
+static double *row_of(const run *r, uint32_t slot) { return r->c + slot * r->stride; }
+static double *bar_of(const run *r, uint32_t slot) { return r->bar + slot * r->stride; }
+
+/* The series of input i. */
+static void load(const run *r, size_t i, const double *x, double *row) {
+    for (size_t k = 0; k <= r->order; k++) row[k] = x[k * r->n + i];
+    for (size_t k = r->order + 1; k < r->stride; k++) row[k] = 0;
 }
 
-/* ---- the graph ---- */
+static void set_still(const run *r, uint32_t slot, double value) {
+    double *const row = row_of(r, slot);
+    memset(row, 0, r->stride * sizeof *row);
+    row[0] = value;
+    r->state[slot] = STILL;
+}
 
-static wg_status refuse_wholes(run *r) {
-    for (size_t i = 0; i < r->g.nodes; i++)
-        if (wgi_node_has_parts(&r->g.node[i]))
-            return wgi_fail(r->g.c, WG_EMODE, "%s: %s has no Taylor coefficients on a tape",
-                            r->d.call, wgi_node_row(&r->g.node[i])->word);
+/* ---- entry by entry: plans ---- */
+
+static unsigned char state_of(const run *r, uint32_t slot) {
+    return slot != 0 ? r->state[slot] : NUMBER;
+}
+
+/* Marks the numbers of a statement that are part of its code. */
+static void find_fixed(const wgi_statement_code *p, unsigned char *fixed) {
+    uint8_t place[WGI_MOST_NODES] = {0};
+    for (int i = p->operands, number = 0; i < p->nodes; i++) {
+        const wg_scalar_op *const op = p->node[i].op;
+        if (op == NULL) place[i] = (uint8_t)(++number);
+        else if (wgi_is_users(op)) fixed[number++] = 1;
+        else if (op == &wgi_scalar_ops[WGI_ROW_pow] && place[p->node[i].arg[1]] != 0)
+            fixed[place[p->node[i].arg[1]] - 1] = 1;
+    }
+}
+
+/* The node of the entry; its operands and then its own numbers are the inputs. */
+static uint32_t take_entry(wgi_graph *g, shape *h) {
+    const size_t operands = h->e.operands;
+    uint32_t *const in = wgi_node_list(g->c, operands + h->numbers);
+    wgi_statement_code p;
+    if (in == NULL) return 0;
+    for (size_t k = 0; k < operands + h->numbers; k++) in[k] = wgi_graph_input(g, WGI_ONCE);
+    if (h->e.type == WGI_ENTRY_ARRAY) return wgi_taking_array(g, &h->e, in, in + operands);
+    wgi_statement_code_of(&h->e, &p);
+    find_fixed(&p, h->fixed);
+    for (size_t k = 0; k < h->numbers; k++)
+        if (h->fixed[k]) h->any_fixed = 1, in[operands + k] = WGI_NO_NODE;
+    return wgi_taking_statement(g, &p, in, in + operands);
+}
+
+static shape *make_shape(run *r, const wgi_entry *e, size_t bucket) {
+    const size_t numbers = e->type == WGI_ENTRY_ARRAY ? wgi_array_numbers(e) : e->numbers;
+    wgi_core *const c = workspace(r);
+    shape *const h = keep_zeros(r, 1, sizeof *h);
+    unsigned char *const marks = keep_zeros(r, e->operands + numbers, 1);
+    uint32_t *const moving = wgi_node_list(c, e->operands);
+    uint32_t n = 0;
+    if (c->status != WG_OK) return NULL;
+    h->e = *e;
+    h->numbers = numbers;
+    h->state = marks, h->fixed = marks + e->operands;
+    for (size_t k = 0; k < e->operands; k++) h->state[k] = state_of(r, e->slot[k]);
+    wgi_graph_open(&h->plan.g, c, r->d.call);
+    h->y = take_entry(&h->plan.g, h);
+    for (uint32_t k = 0; k < e->operands; k++)
+        if (h->state[k] == MOVES) moving[n++] = k;
+    if (c->status == WG_OK)
+        (void)wgi_taylor_plan_make(&h->plan, r->order, r->adjoint, n, moving, 1, &h->y);
+    h->next = r->bucket[bucket];
+    r->bucket[bucket] = h;
+    return c->status == WG_OK ? h : NULL;
+}
+
+static int is_alike(const run *r, const shape *h, const wgi_entry *e) {
+    if (h->e.type != e->type || h->e.bits != e->bits || h->e.code != e->code ||
+        h->e.operands != e->operands || h->e.numbers != e->numbers)
+        return 0;
+    for (size_t k = 0; k < e->operands; k++)
+        if (h->state[k] != state_of(r, e->slot[k])) return 0;
+    for (size_t k = 0; h->any_fixed && k < h->numbers; k++)
+        if (h->fixed[k] && memcmp(&h->e.number[k], &e->number[k], sizeof(double)) != 0)
+            return 0;
+    return 1;
+}
+
+/* The plan for an entry, which is mostly the one that came after the one before in the last
+ * turn of a loop. Slots seen for the first time are numbers. NULL: a failure, or too many. */
+static shape *shape_of(run *r, const wgi_entry *e, shape *before) {
+    shape *h = before != NULL ? before->after : NULL;
+    if (h != NULL && is_alike(r, h, e)) return h;
+    for (size_t k = 0; k < e->operands; k++)
+        if (state_of(r, e->slot[k]) == UNSEEN)
+            set_still(r, e->slot[k], wgi_values(r->d.c)[e->slot[k]]);
+    const uint64_t code = (uint64_t)(e->code >> 64 ^ e->code) + e->bits + 7 * e->operands;
+    const size_t bucket = code * UINT64_C(0x9e3779b97f4a7c15) >> (64 - BUCKET_BITS);
+    for (h = r->bucket[bucket]; h != NULL && !is_alike(r, h, e);) h = h->next;
+    if (h == NULL && r->shapes++ < MOST_SHAPES) h = make_shape(r, e, bucket);
+    if (before != NULL) before->after = h;
+    return h;
+}
+
+/* ---- entry by entry: rows ---- */
+
+/* The rows of an entry's operands and result, and the values of its numbers, become those of
+ * the plan. */
+static void enter(const run *r, const piece *p) {
+    const shape *const h = p->of;
+    const wgi_taylor_plan *const q = &h->plan;
+    const size_t operands = h->e.operands;
+    const double *constant = p->number + h->numbers;
+    for (size_t k = 0; k < operands; k++)
+        if (h->state[k] == NUMBER) *q->row[k] = *constant++;
+        else q->row[k] = row_of(r, p->slot[k]);
+    for (size_t k = 0; k < h->numbers; k++) *q->row[operands + k] = p->number[k];
+    if (h->y >= operands + h->numbers && q->s.moves[h->y]) q->row[h->y] = row_of(r, p->out);
+}
+
+static void leave(const run *r, const piece *p) {
+    const shape *const h = p->of;
+    const double *const y = h->plan.row[h->y];
+    double *const to = row_of(r, p->out);
+    if (!h->plan.s.moves[h->y]) {
+        set_still(r, p->out, *y);
+        return;
+    }
+    r->state[p->out] = MOVES;
+    if (y != to) memcpy(to, y, r->stride * sizeof *y);
+}
+
+/* All entries forward; 0: there is a failure, or there are too many plans. */
+static int run_entries(run *r) {
+    wgi_core *const from = r->d.c;
+    wgi_entry e;
+    size_t entries = 0;
+    for (uint64_t w = 0; w < from->head.code_words; entries++) w = wgi_code_read(from, w, &e);
+    r->piece = keep(r, entries, sizeof *r->piece);
+    if (r->piece == NULL) return 0;
+    shape *h = NULL;
+    for (uint64_t w = 0; w < from->head.code_words;) {
+        w = wgi_code_read(from, w, &e);
+        if (e.type == WGI_ENTRY_GUARD) continue;
+        h = shape_of(r, &e, h);
+        if (h == NULL) return 0;
+        piece *const p = &r->piece[r->pieces++];
+        *p = (piece){h, e.slot, e.number, e.out};
+        enter(r, p);
+        wgi_taylor_forward(&h->plan);
+        leave(r, p);
+    }
+    return 1;
+}
+
+static int all_zero(const double *a, size_t n) {
+    for (size_t k = 0; k < n; k++)
+        if (a[k] != 0) return 0;
+    return 1;
+}
+
+/* Back over all entries; what one had inside is computed again. */
+static void run_back(const run *r) {
+    for (size_t i = r->pieces; i-- > 0;) {
+        const piece *const p = &r->piece[i];
+        const shape *const h = p->of;
+        const wgi_taylor_plan *const q = &h->plan;
+        double *const bar = bar_of(r, p->out);
+        if (!q->s.moves[h->y] || all_zero(bar, r->order + 1)) continue;
+        enter(r, p);
+        if (q->computes + q->steps > 1) wgi_taylor_forward(q);
+        memset(q->own_bar, 0, q->own_bars * sizeof *q->own_bar);
+        for (size_t k = 0; k < h->e.operands; k++)
+            if (h->state[k] != NUMBER) q->bar[k] = bar_of(r, p->slot[k]);
+        if (h->y >= h->e.operands) q->bar[h->y] = bar;
+        else
+            for (size_t k = 0; k <= r->order; k++) q->bar[h->y][k] += bar[k];
+        wgi_taylor_backward(q);
+    }
+}
+
+/* ---- all at once ---- */
+
+static wg_status refuse_wholes(const run *r, const wgi_graph *g) {
+    for (size_t i = 0; i < g->nodes; i++)
+        if (wgi_node_has_parts(&g->node[i]))
+            return wgi_fail(g->c, WG_EMODE,
+                            "%s: %s has no Taylor coefficients on a tape: it is done as %s",
+                            r->d.call, g->whole_of != NULL ? g->whole_of : "a function",
+                            wgi_node_row(&g->node[i])->word);
     return WG_OK;
 }
 
-static int is_moving_partial(const run *r, uint32_t p) {
-    return p != WGI_NO_NODE && r->s.moves[p] && r->s.need[p] != 0;
-}
-
-/* Lists a node behind the one that has the same series, and behind its operands; its
- * partials follow. */
-static void list_node(run *r, uint32_t node, uint32_t *place) {
-    if (place[node] != 0 || r->s.need[node] == 0) return;
-    const uint32_t count = r->g.node[node].count;
-    for (uint32_t k = 0; k < count; k++) list_node(r, operand(r, node, k), place);
-    if (place[node] != 0) return;
-    if (r->kind[node] == WGI_SERIES_SAME)
-        list_node(r, wgi_series_shares(&r->s, node)[0], place);
-    r->list[r->listed++] = node;
-    place[node] = (uint32_t)r->listed;
-    if (r->kind[node] != WGI_SERIES_OTHER) return;
-    const uint32_t *const p = wgi_series_shares(&r->s, node);
-    for (uint32_t k = 0; k < count; k++)
-        if (is_moving_partial(r, p[k])) list_node(r, p[k], place);
-}
-
-/* Ties a node to all up to the last of its partials that stands behind it. */
-static void tie(run *r, const uint32_t *place) {
-    size_t reach = 0;
-    for (size_t i = 0; i < r->listed; i++) {
-        const uint32_t node = r->list[i];
-        if (r->kind[node] == WGI_SERIES_OTHER) {
-            const uint32_t *const p = wgi_series_shares(&r->s, node);
-            for (uint32_t k = 0; k < r->g.node[node].count; k++)
-                if (is_moving_partial(r, p[k]) && place[p[k]] - 1 > reach)
-                    reach = place[p[k]] - 1;
-        }
-        r->tied[i] = reach > i;
-    }
-}
-
-/* The values of all nodes, from those of the inputs. */
-static void evaluate(run *r) {
-    wgi_graph *const g = &r->g;
-    uint32_t most = 1;
-    for (size_t i = 0; i < g->nodes; i++)
-        if (g->node[i].count > most) most = g->node[i].count;
-    double *const at = keep(r, most, sizeof *at);
-    for (uint32_t i = 0; at != NULL && i < g->nodes; i++) {
-        const wgi_node *const n = &g->node[i];
-        if (n->kind == WGI_NODE_INPUT) continue;
-        for (uint32_t k = 0; k < n->count; k++) at[k] = *row(r, operand(r, i, k));
-        *row(r, i) = wgi_node_value(n, at);
-    }
-}
-
-/* The recording as a graph, with all partials and values. */
-static wg_status take(run *r, const double *x) {
-    wgi_core *const from = r->d.c, *const c = wgi_core_of(r->work);
-    const size_t each = r->order + 1;
-    c->loops_over = SIZE_MAX; /* loops are written out */
-    wgi_graph_open(&r->g, c, r->d.call);
-    r->x = keep(r, r->n, sizeof *r->x);
-    r->y = keep(r, r->m, sizeof *r->y);
+static wg_status run_all(run *r, const double *x, const double *w) {
+    wgi_core *const c = workspace(r);
+    wgi_taylor_plan *const q = &r->all;
+    r->is_one = 1;
+    wgi_graph_open(&q->g, c, r->d.call);
+    r->x = wgi_node_list(c, r->n);
+    r->y = wgi_node_list(c, r->m);
     if (c->status != WG_OK) return c->status;
-    for (size_t i = 0; i < r->n; i++) r->x[i] = wgi_graph_input(&r->g, WGI_ONCE);
-    wg_status s = wgi_taking_all(&r->g, from, 0, r->n, r->d.x, r->x, r->m, r->d.y, r->y);
-    if (s == WG_OK) s = refuse_wholes(r);
-    if (s == WG_OK)
-        s = wgi_series_find(&r->s, &r->g, r->order + (size_t)r->adjoint, r->n, r->x, r->m,
-                            r->y);
+    for (size_t i = 0; i < r->n; i++) r->x[i] = wgi_graph_input(&q->g, WGI_ONCE);
+    wg_status s = wgi_taking_all(&q->g, r->d.c, 0, r->n, r->d.x, r->x, r->m, r->d.y, r->y);
+    if (s == WG_OK) s = refuse_wholes(r, &q->g);
+    if (s == WG_OK) s = wgi_taylor_plan_make(q, r->order, r->adjoint, r->n, r->x, r->m, r->y);
     if (s != WG_OK) return s;
-    const size_t nodes = r->g.nodes;
-    uint32_t *const place = keep(r, nodes, sizeof *place);
-    r->list = keep(r, nodes, sizeof *r->list);
-    r->kind = keep(r, nodes, 1);
-    r->tied = keep(r, nodes, 1);
-    r->c = keep(r, nodes * each, sizeof *r->c);
-    if (r->adjoint) r->bar = keep(r, nodes * each, sizeof *r->bar);
-    if (c->status != WG_OK) return c->status;
-    for (uint32_t i = 0; i < nodes; i++) r->kind[i] = (unsigned char)wgi_series_of(&r->s, i);
-    for (uint32_t i = 0; i < nodes; i++)
-        if (r->s.need[i] != 0) list_node(r, i, place);
-    tie(r, place);
-    for (size_t i = 0; i < r->n; i++)
-        for (size_t k = 0; k < each; k++) row(r, r->x[i])[k] = x[k * r->n + i];
-    evaluate(r);
-    return c->status;
-}
-
-/* ---- forward ---- */
-
-/* The sum of a_j b_{k-j}, j from `from` to `to`; by the zero rule where it is NaN. */
-static double convolve(const double *a, const double *b, size_t k, size_t from, size_t to) {
-    double even = 0, odd = 0; /* side by side: no addition waits for the one before */
-    size_t j = from;
-    for (; j + 1 <= to; j += 2) {
-        even += a[j] * b[k - j];
-        odd += a[j + 1] * b[k - j - 1];
-    }
-    if (j <= to) even += a[j] * b[k - j];
-    if (even + odd == even + odd) return even + odd;
-    even = 0;
-    for (j = from; j <= to; j++) even += wgi_product(a[j], b[k - j]);
-    return even;
-}
-
-static double square(const double *a, size_t k, size_t from) {
-    const double middle = k % 2 == 0 && from <= k / 2 ? wgi_product(a[k / 2], a[k / 2]) : 0;
-    const size_t end = (k + 1) / 2; /* pairs below it */
-    return 2 * (from < end ? convolve(a, a, k, from, end - 1) : 0) + middle;
-}
-
-/* The sum of j a_j p_{k-j}, over k; p_0 is given by itself (series.h). */
-static double weighted(const double *a, const double *p, double p0, size_t k) {
-    double even = 0, odd = 0;
-    size_t j = 1;
-    for (; j + 1 < k; j += 2) {
-        even += (double)j * a[j] * p[k - j];
-        odd += (double)(j + 1) * a[j + 1] * p[k - j - 1];
-    }
-    if (j < k) even += (double)j * a[j] * p[k - j];
-    odd += (double)k * a[k] * p0;
-    if (even + odd == even + odd) return (even + odd) / (double)k;
-    even = 0;
-    for (j = 1; j < k; j++) even += wgi_product((double)j * a[j], p[k - j]);
-    return (even + wgi_product((double)k * a[k], p0)) / (double)k;
-}
-
-/* Which of its last two operands a select gives. */
-static uint32_t chosen(const run *r, uint32_t node) {
-    const double x[4] = {*row(r, operand(r, node, 0)), *row(r, operand(r, node, 1)), 1, 0};
-    return operand(r, node, wgi_node_value(&r->g.node[node], x) == 1 ? 2 : 3);
-}
-
-static double by_partials(const run *r, uint32_t node, size_t k) {
-    const uint32_t *const p = wgi_series_shares(&r->s, node), count = r->g.node[node].count;
-    double sum = 0;
-    for (uint32_t i = 0; i < count; i++) {
-        if (p[i] == WGI_NO_NODE) continue;
-        const double *const a = row(r, operand(r, node, i)), p0 = *row(r, p[count + i]);
-        sum += r->s.moves[p[i]] ? weighted(a, row(r, p[i]), p0, k) : wgi_product(a[k], p0);
-    }
-    return sum;
-}
-
-static double next(const run *r, uint32_t node, size_t k) {
-    const uint32_t count = r->g.node[node].count;
-    const double *const v = row(r, node);
-    const double *const a = count > 0 ? row(r, operand(r, node, 0)) : v;
-    const double *const b = count > 1 ? row(r, operand(r, node, 1)) : a;
-    switch ((wgi_recurrence)r->kind[node]) {
-    case WGI_SERIES_ADD:
-        return a[k] + b[k];
-    case WGI_SERIES_SUB:
-        return a[k] - b[k];
-    case WGI_SERIES_NEG:
-        return -a[k];
-    case WGI_SERIES_PRODUCT:
-        return convolve(a, b, k, 0, k);
-    case WGI_SERIES_SQUARE:
-        return square(a, k, 0);
-    case WGI_SERIES_FMA:
-        return convolve(a, b, k, 0, k) + row(r, operand(r, node, 2))[k];
-    case WGI_SERIES_QUOTIENT:
-        return wgi_product(a[k] - convolve(b, v, k, 1, k), 1 / b[0]);
-    case WGI_SERIES_ROOT:
-        return wgi_product(a[k] - square(v, k, 1), 1 / (2 * v[0]));
-    case WGI_SERIES_SELECT:
-        return row(r, chosen(r, node))[k];
-    case WGI_SERIES_SAME:
-        return row(r, wgi_series_shares(&r->s, node)[0])[k];
-    case WGI_SERIES_NONE:
-    case WGI_SERIES_SUM: /* a graph of one point has none */
-        return v[k];
-    default:
-        return by_partials(r, node, k);
-    }
-}
-
-/* All coefficients but the first of a node that is tied to no other. */
-static void whole(run *r, uint32_t node) {
-    const size_t n = r->s.need[node] - (size_t)r->adjoint + 1;
-    const uint32_t count = r->g.node[node].count;
-    double *const v = row(r, node);
-    const uint32_t first = count > 0 ? operand(r, node, 0) : node;
-    const uint32_t second = count > 1 ? operand(r, node, 1) : first;
-    const double *const a = row(r, first), *const b = row(r, second);
-    switch ((wgi_recurrence)r->kind[node]) {
-    case WGI_SERIES_ADD:
-        for (size_t k = 1; k < n; k++) v[k] = a[k] + b[k];
-        break;
-    case WGI_SERIES_SUB:
-        for (size_t k = 1; k < n; k++) v[k] = a[k] - b[k];
-        break;
-    case WGI_SERIES_PRODUCT:
-    case WGI_SERIES_SQUARE:
-        if (!r->s.moves[second])
-            for (size_t k = 1; k < n; k++) v[k] = wgi_product(a[k], b[0]);
-        else if (!r->s.moves[first])
-            for (size_t k = 1; k < n; k++) v[k] = wgi_product(b[k], a[0]);
-        else wgi_row_product(1, n, a, b, v);
-        break;
-    default:
-        for (size_t k = 1; k < n; k++) v[k] = next(r, node, k);
-    }
-}
-
-static void forward(run *r) {
-    const size_t above = (size_t)r->adjoint;
-    for (size_t i = 0, end; i < r->listed; i = end) {
-        for (end = i; r->tied[end]; end++) {
-        }
-        if (end++ == i) {
-            whole(r, r->list[i]);
-            continue;
-        }
-        for (size_t k = 1; k <= r->order; k++)
-            for (size_t j = i; j < end; j++)
-                if (r->s.need[r->list[j]] >= k + above)
-                    row(r, r->list[j])[k] = next(r, r->list[j], k);
-    }
-}
-
-/* ---- backward ---- */
-
-/* Of a sum of w a_j b_{k-j}. */
-static void spread(double w, const double *a, const double *b, double *a_, double *b_, size_t k,
-                   size_t from, size_t to) {
-    for (size_t j = from; j <= to; j++) {
-        a_[j] += wgi_product(w, b[k - j]);
-        b_[k - j] += wgi_product(w, a[j]);
-    }
-}
-
-static void spread_partials(const run *r, uint32_t node, double w, size_t k) {
-    const uint32_t *const p = wgi_series_shares(&r->s, node), count = r->g.node[node].count;
-    for (uint32_t i = 0; i < count; i++) {
-        if (p[i] == WGI_NO_NODE) continue;
-        const uint32_t a = operand(r, node, i);
-        const double p0 = *row(r, p[count + i]);
-        if (k == 0 || !r->s.moves[p[i]]) {
-            bar_of(r, a)[k] += wgi_product(w, p0);
-            continue;
-        }
-        for (size_t j = 1; j <= k; j++) {
-            const double u = w * (double)j / (double)k;
-            bar_of(r, a)[j] += wgi_product(u, j < k ? row(r, p[i])[k - j] : p0);
-            bar_of(r, p[i])[k - j] += wgi_product(u, row(r, a)[j]);
-        }
-    }
-}
-
-/* The adjoint w of coefficient k goes to what that was computed from. */
-static void back(const run *r, uint32_t node, double w, size_t k) {
-    const uint32_t count = r->g.node[node].count;
-    const uint32_t first = count > 0 ? operand(r, node, 0) : node;
-    const uint32_t second = count > 1 ? operand(r, node, 1) : first;
-    const double *const v = row(r, node), *const a = row(r, first), *const b = row(r, second);
-    double *const v_ = bar_of(r, node), *const a_ = bar_of(r, first);
-    double *const b_ = bar_of(r, second);
-    double u;
-    switch ((wgi_recurrence)r->kind[node]) {
-    case WGI_SERIES_ADD:
-        a_[k] += w;
-        b_[k] += w;
-        break;
-    case WGI_SERIES_SUB:
-        a_[k] += w;
-        b_[k] -= w;
-        break;
-    case WGI_SERIES_NEG:
-        a_[k] -= w;
-        break;
-    case WGI_SERIES_FMA:
-        bar_of(r, operand(r, node, 2))[k] += w;
-        spread(w, a, b, a_, b_, k, 0, k);
-        break;
-    case WGI_SERIES_PRODUCT:
-    case WGI_SERIES_SQUARE:
-        spread(w, a, b, a_, b_, k, 0, k);
-        break;
-    case WGI_SERIES_QUOTIENT:
-        u = w / b[0];
-        a_[k] += u;
-        if (k != 0) spread(-u, b, v, b_, v_, k, 1, k);
-        b_[0] -= wgi_product(u, v[k]);
-        break;
-    case WGI_SERIES_ROOT:
-        u = w / (2 * v[0]);
-        a_[k] += u;
-        if (k == 0) break;
-        spread(-u, v, v, v_, v_, k, 1, k - 1);
-        v_[0] -= wgi_product(2 * u, v[k]);
-        break;
-    case WGI_SERIES_SELECT:
-        bar_of(r, chosen(r, node))[k] += w;
-        break;
-    case WGI_SERIES_SAME:
-        bar_of(r, wgi_series_shares(&r->s, node)[0])[k] += w;
-        break;
-    case WGI_SERIES_NONE:
-    case WGI_SERIES_SUM:
-        break;
-    default:
-        spread_partials(r, node, w, k);
-    }
-}
-
-/* Of all coefficients of a node that is tied to no other: what all of its users give it is
- * there. */
-static void whole_back(const run *r, uint32_t node) {
-    const size_t n = r->s.need[node];
-    const uint32_t count = r->g.node[node].count;
-    const double *const w = bar_of(r, node);
-    const uint32_t first = count > 0 ? operand(r, node, 0) : node;
-    const uint32_t second = count > 1 ? operand(r, node, 1) : first;
-    const int is_product = r->kind[node] == WGI_SERIES_PRODUCT ||
-                           r->kind[node] == WGI_SERIES_SQUARE ||
-                           r->kind[node] == WGI_SERIES_FMA;
-    if (!is_product || !r->s.moves[first] || !r->s.moves[second]) {
-        for (size_t k = n; k-- > 0;)
-            if (w[k] != 0) back(r, node, w[k], k);
-        return;
-    }
-    if (r->kind[node] == WGI_SERIES_FMA)
-        for (size_t k = 0; k < n; k++) bar_of(r, operand(r, node, 2))[k] += w[k];
-    wgi_row_product_adjoint(n, w, row(r, second), bar_of(r, first));
-    wgi_row_product_adjoint(n, w, row(r, first), bar_of(r, second));
-}
-
-/* Orders from the highest down; in order 0 partials are among the nodes. */
-static void backward(run *r, const double *w) {
-    for (size_t k = 0; k <= r->order; k++)
-        for (size_t j = 0; j < r->m; j++) bar_of(r, r->y[j])[k] += w[k * r->m + j];
-    for (size_t end = r->listed, i; end != 0; end = i) {
-        for (i = end - 1; i > 0 && r->tied[i - 1]; i--) {
-        }
-        if (i + 1 == end) {
-            whole_back(r, r->list[i]);
-            continue;
-        }
-        for (size_t k = r->order + 1; k-- > 0;)
-            for (size_t j = end; j-- > i;) {
-                const uint32_t node = r->list[j];
-                const double bar = bar_of(r, node)[k];
-                if (r->s.need[node] > k && bar != 0) back(r, node, bar, k);
-            }
-    }
+    for (size_t i = 0; i < r->n; i++) load(r, i, x, q->row[r->x[i]]);
+    wgi_taylor_forward(q);
+    for (size_t k = 0; r->adjoint && k <= r->order; k++)
+        for (size_t j = 0; j < r->m; j++) q->bar[r->y[j]][k] += w[k * r->m + j];
+    if (r->adjoint) wgi_taylor_backward(q);
+    return WG_OK;
 }
 
 /* ---- the calls ---- */
 
+static wg_status run_by_entries(run *r, const double *x, const double *w) {
+    const size_t slots = r->d.c->head.slots;
+    wgi_core *const c = workspace(r);
+    if (slots > SIZE_MAX / 64 / sizeof *r->c / r->stride)
+        return wgi_fail(c, WG_ENOMEM, "%s: no room for rows of %zu variables", r->d.call,
+                        slots);
+    r->c = keep(r, slots * r->stride, sizeof *r->c);
+    r->state = keep_zeros(r, slots, 1);
+    if (r->adjoint) r->bar = keep_zeros(r, slots * r->stride, sizeof *r->bar);
+    if (c->status != WG_OK) return c->status;
+    for (size_t i = 0; i < r->n; i++) {
+        load(r, i, x, row_of(r, r->d.x[i].at.slot));
+        r->state[r->d.x[i].at.slot] = MOVES;
+    }
+    if (!run_entries(r)) return c->status != WG_OK ? c->status : run_all(r, x, w);
+    for (size_t k = 0; r->adjoint && k <= r->order; k++)
+        for (size_t j = 0; j < r->m; j++)
+            if (r->d.y[j].at.slot != 0) bar_of(r, r->d.y[j].at.slot)[k] += w[k * r->m + j];
+    if (r->adjoint) run_back(r);
+    return c->status;
+}
+
 static void put(const run *r, double *c, double *g) {
-    for (size_t k = 0; k <= r->order; k++) {
-        for (size_t j = 0; j < r->m && c != NULL; j++) {
-            const wg_real y = r->d.y[j];
+    for (size_t j = 0; j < r->m && c != NULL; j++) {
+        const wg_real y = r->d.y[j];
+        const double *const row = y.at.slot == 0                  ? NULL
+                                  : r->is_one                     ? r->all.row[r->y[j]]
+                                  : r->state[y.at.slot] == UNSEEN ? NULL
+                                                                  : row_of(r, y.at.slot);
+        for (size_t k = 0; k <= r->order; k++)
             c[k * r->m + j] = k == 0           ? y.value
                               : y.at.slot == 0 ? wgi_of_constant(y)
-                                               : row(r, r->y[j])[k];
-        }
-        for (size_t i = 0; i < r->n && g != NULL; i++) g[k * r->n + i] = bar_of(r, r->x[i])[k];
+                              : row == NULL    ? 0
+                                               : row[k];
     }
+    for (size_t i = 0; i < r->n && g != NULL; i++) {
+        const double *const bar =
+            r->is_one ? r->all.bar[r->x[i]] : bar_of(r, r->d.x[i].at.slot);
+        for (size_t k = 0; k <= r->order; k++) g[k * r->n + i] = bar[k];
+    }
+}
+
+static void close_graphs(run *r) {
+    for (size_t k = 0; k < BUCKETS; k++)
+        for (shape *h = r->bucket[k]; h != NULL; h = h->next) wgi_graph_close(&h->plan.g);
+    if (r->is_one) wgi_graph_close(&r->all.g);
 }
 
 static wg_status taylor(wg_tape *t, const char *call, wg_callback *f, void *data, size_t n,
@@ -425,7 +337,8 @@ static wg_status taylor(wg_tape *t, const char *call, wg_callback *f, void *data
     run r = {.n = n, .m = m, .order = order, .adjoint = g != NULL};
     wg_status s = wgi_drive_open(&r.d, t, call, f, data, n, m, 0);
     if (s == WG_OK) s = wgi_drive_needs_code(&r.d);
-    if (s == WG_OK && order >= 64) s = wgi_fail(r.d.c, WG_EARG, "%s: order %zu", call, order);
+    if (s == WG_OK && order >= WGI_ROW_COEFFICIENTS)
+        s = wgi_fail(r.d.c, WG_EARG, "%s: order %zu", call, order);
     if (s == WG_OK && r.adjoint && w == NULL && m != 0)
         s = wgi_drive_null_argument(&r.d, "w", m * (order + 1));
     if (s == WG_OK) s = wgi_drive_run(&r.d, 0, x);
@@ -435,13 +348,14 @@ static wg_status taylor(wg_tape *t, const char *call, wg_callback *f, void *data
     if (s != WG_OK) return wgi_drive_close(&r.d, wgi_fail(from, s, "%s: no workspace", call));
     wgi_core *const work = wgi_core_of(r.work);
     const size_t loops_over = work->loops_over;
-    s = take(&r, x);
-    if (s == WG_OK) {
-        forward(&r);
-        if (r.adjoint) backward(&r, w);
-        put(&r, c, g);
-    } else (void)wgi_fail(from, s, "%s", work->message);
-    wgi_graph_close(&r.g);
+    work->loops_over = SIZE_MAX; /* loops are written out */
+    r.stride = wgi_row_stride(order);
+    s = wgi_records_ordered(from) == WG_OK && from->head.last_block == NULL
+            ? run_by_entries(&r, x, w)
+            : run_all(&r, x, w);
+    if (s == WG_OK) put(&r, c, g);
+    else (void)wgi_fail(from, s, "%s", work->message);
+    close_graphs(&r);
     work->loops_over = loops_over;
     wgi_beside_close(from);
     return wgi_drive_close(&r.d, s);

@@ -5,14 +5,32 @@
 
 #include <stddef.h>
 
-/* So many coefficients has a row at most, one of order 0 among them. */
-enum { WGI_ROW_COEFFICIENTS = 64 };
+/* So many coefficients has a row at most, one of order 0 among them; so many are computed side
+ * by side, and more than are wanted: a row has room for `stride` numbers, which were all
+ * written once. */
+enum { WGI_ROW_COEFFICIENTS = 64, WGI_ROW_SIDE = 16 };
+static inline size_t wgi_row_stride(size_t order) {
+    return 1 + (order + WGI_ROW_SIDE - 1) / WGI_ROW_SIDE * WGI_ROW_SIDE;
+}
 
-/* v_k = sum_{j=0..k} a_j b_{k-j}, k from `first` to n - 1; added up in the order of j, and by
- * the zero rule where it is NaN. v may be a or b. */
-void wgi_row_product(size_t first, size_t n, const double *a, const double *b, double *v);
+/* Coefficients 1 to n - 1 of v, which is no operand but of a sum: of a sum, of a difference, of a
+ * number times a; of a product, sum_{j=0..k} a_j b_{k-j}, added up in the order of j; of a
+ * square, each pair once, twice. By the zero rule where they are NaN. */
+typedef struct wgi_row_kernels {
+    void (*add)(size_t n, const double *a, const double *b, double *v);
+    void (*sub)(size_t n, const double *a, const double *b, double *v);
+    void (*scale)(size_t n, const double *a, double by, double *v);
+    void (*product)(size_t n, const double *a, const double *b, double *v);
+    void (*square)(size_t n, const double *a, double *v);
+} wgi_row_kernels;
+const wgi_row_kernels *wgi_row_kernels_here(void);
 
-/* The adjoint of that by a, k from 0 on: a_j += sum_{k=j..n-1} v_k b_{k-j}. */
-void wgi_row_product_adjoint(size_t n, const double *v, const double *b, double *a);
+/* The same of a quotient a / b and of the root of a; v_0 is there. */
+void wgi_row_quotient(size_t n, const double *a, const double *b, double *v);
+void wgi_row_root(size_t n, const double *a, double *v);
+
+/* The adjoint of a product by a, k from 0 on: a_j += sum_{k=j..n-1} v_k b_{k-j}. */
+void wgi_row_product_adjoint(const wgi_row_kernels *rows, size_t n, const double *v,
+                             const double *b, double *a);
 
 #endif

@@ -141,6 +141,7 @@ int wgi_give_up_idle(wgi_core *c, const wgi_region *busy) {
     any |= give_up_lists(c, busy);
     any |= wgi_give_up_beside(c);
     any |= wgi_derived_drop(c);
+    if (c->turns != NULL) any |= c->turns->shrink(c->turns);
     /* forward tapes have none; a pass of second order takes the width of one for a while */
     const int none = c->width != 0 && c->current == 0 && c->head.top == c->chunk[0].base;
     const int records = none ? 0 : c->current + 1;

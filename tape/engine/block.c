@@ -292,7 +292,10 @@ static wg_status evaluate(wgi_core *c, wgi_block *b, wg_block *call, int recorde
     if (s != WG_OK) return wgi_block_explain(c, wgi_fail, "", name, s, call);
     if ((c->flags & WG_TRACE) != 0 && !finite_all(b))
         return wgi_block_explain(c, wgi_fail, "", name, WG_ENONFINITE, call);
-    return recorded ? wgi_block_append(c, b) : WG_OK;
+    if (!recorded) return WG_OK;
+    s = wgi_block_append(c, b);
+    if (c->stamps == stamps) return s;
+    return wgi_fail(c, WG_EMODE, "%s: its tangent has reset or rewound the tape", name);
 }
 
 static wg_status apply(wgi_core *c, const wg_block_op *op, const void *params, size_t bytes,
@@ -335,12 +338,13 @@ static wg_status apply(wgi_core *c, const wg_block_op *op, const void *params, s
                                 wgi_payload_round(call.saved_bytes));
     if (s != WG_OK) return wgi_fail(c, s, "%s: no room for its results", op->name);
     char *const start = c->head.payload_top;
+    const uint64_t stamps = c->stamps;
     wgi_block *const b = draw(c, op, &call, bytes, given, results, recorded);
     char *const temporary = c->head.payload_top;
     call.saved = b->saved = wgi_payload_take(c, call.saved_bytes);
     s = evaluate(c, b, &call, recorded);
     if (s != WG_OK) {
-        c->head.payload_top = start;
+        if (c->stamps == stamps) c->head.payload_top = start;
         return s;
     }
     for (size_t k = 0; k < outputs; k++) {

@@ -256,8 +256,9 @@ wg_status wgi_refuse_always(wgi_core *c, const char *call, uint64_t from) {
 
 /* J v for an operation without a jvp: a vjp with a unit seed for each element of the results
  * gives a row of J. `bars` are the tangents, `row` is room for a row. */
-static wg_status tangent_by_rows(const wgi_block *b, wg_block *call, wg_block_arg *row,
-                                 char *room) {
+static wg_status tangent_by_rows(const wgi_core *c, const wgi_block *b, wg_block *call,
+                                 wg_block_arg *row, char *room) {
+    const uint64_t stamps = c->stamps;
     wg_block rows = *call;
     memcpy(row, call->in, (b->inputs + b->outputs) * sizeof *row);
     rows.in = row, rows.out = row + b->inputs;
@@ -271,7 +272,7 @@ static wg_status tangent_by_rows(const wgi_block *b, wg_block *call, wg_block_ar
                     memset(row[i].bar, 0, size_of(&b->operand[i]) * sizeof(double));
             rows.out[k].bar[e] = 1;
             const wg_status s = b->op->vjp(&rows);
-            if (s != WG_OK) return s;
+            if (s != WG_OK || c->stamps != stamps) return s;
             rows.out[k].bar[e] = 0;
             double sum = 0;
             for (uint32_t i = 0; i < b->inputs; i++)
@@ -309,7 +310,9 @@ static wg_status one_tangent(wgi_core *c, const wgi_block *b, void *work, uint64
         call.out[k].bar = all + o->slot;
         if (none && wgi_is_active(o)) memset(call.out[k].bar, 0, size_of(o) * sizeof(double));
     }
+    const uint64_t stamps = c->stamps;
     const wg_status s = none ? WG_OK : b->op->jvp(&call);
+    if (c->stamps != stamps) return WG_EMODE;
     c->scratch_used = used;
     return s == WG_OK ? s : wgi_block_explain(c, to, "a tangent", b->op->name, s, &call);
 }
@@ -322,11 +325,15 @@ static wg_status all_tangents(wgi_core *c, const wgi_block *b, void *work, uint6
     wgi_block_call(&call, b, arg, work);
     rows_of(b, &call, wgi_tangents(c), c->width);
     for (uint32_t i = 0; i < b->inputs; i++) wgi_note_operand(c, b->operand[i].slot);
+    const uint64_t stamps = c->stamps;
     const wg_status s = b->op->jvp(&call);
+    if (c->stamps != stamps) return WG_EMODE;
     c->scratch_used = used;
     return s == WG_OK ? s : wgi_block_explain(c, to, "a tangent", b->op->name, s, &call);
 }
 
+/* Where a callback has reset or rewound the tape, the block and its tangents may be gone: then
+ * nothing is touched any more, and who calls finds it by the stamps. */
 wg_status wgi_block_tangents(wgi_core *c, const wgi_block *b, wgi_report *to) {
     wg_block_arg arg[2 * WGI_MAX_ARGS], row[2 * WGI_MAX_ARGS];
     const uint64_t used = c->scratch_used;
@@ -343,6 +350,7 @@ wg_status wgi_block_tangents(wgi_core *c, const wgi_block *b, wgi_report *to) {
     wgi_block_call(&call, b, arg, work);
     bars_of(b, arg, room);
     double *const all = (double *)(void *)c->tangents.base;
+    const uint64_t stamps = c->stamps;
     for (size_t l = 0; l < c->width && s == WG_OK; l++) {
         int none = 1;
         for (uint32_t i = 0; i < b->inputs; i++) {
@@ -355,7 +363,9 @@ wg_status wgi_block_tangents(wgi_core *c, const wgi_block *b, wgi_report *to) {
             if (wgi_is_active(&b->operand[k]))
                 memset(arg[k].bar, 0, size_of(&b->operand[k]) * sizeof(double));
         if (!none)
-            s = b->op->jvp != NULL ? b->op->jvp(&call) : tangent_by_rows(b, &call, row, more);
+            s = b->op->jvp != NULL ? b->op->jvp(&call)
+                                   : tangent_by_rows(c, b, &call, row, more);
+        if (c->stamps != stamps) return WG_EMODE;
         for (uint32_t k = b->inputs; k < b->inputs + b->outputs; k++) {
             const wgi_operand *const o = &b->operand[k];
             if (!wgi_is_active(o)) continue;

@@ -303,8 +303,8 @@ void wg_tape_reset(wg_tape *t) {
     c->status = WG_OK;
     c->message[0] = 0;
     c->resets++;
-    if (c->starved || wgi_buffer_is_crowded(c)) give_all_back(c);
     new_generation(c);
+    if (c->starved || wgi_buffer_is_crowded(c)) give_all_back(c);
     wgi_limit_set(c);
 }
 

@@ -144,6 +144,8 @@ typedef struct wgi_link {
 /* What somebody has derived from a recording, who knows what it is. */
 typedef struct wgi_derived {
     void (*drop)(struct wgi_derived *d);
+    /* Gives back what no recording uses; 0: there was nothing. NULL: there never is. */
+    int (*shrink)(struct wgi_derived *d);
 } wgi_derived;
 
 typedef struct wgi_core {

@@ -125,7 +125,7 @@ static wg_status derive(hessian *k, wgi_core *c, const char *call, wg_real y) {
         wgi_home_obtain(c, sizeof *k->kept + k->n * sizeof *k->kept->slot, &home, &base);
     if (s != WG_OK) return wgi_refuse(c, s, "%s: no workspace", call);
     k->kept = base;
-    *k->kept = (kept){{drop}, home, NULL, y.at.slot, k->n};
+    *k->kept = (kept){{drop, NULL}, home, NULL, y.at.slot, k->n};
     for (size_t i = 0; i < k->n; i++) k->kept->slot[i] = k->x[i].at.slot;
     s = wgi_tape_beside(c, &options, &scratch);
     if (s != WG_OK) return wgi_refuse(c, s, "%s: no workspace", call);

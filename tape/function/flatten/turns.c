@@ -48,6 +48,17 @@ static void drop(wgi_derived *d) {
     wgi_home_release(&r->home, r);
 }
 
+/* The tape of a loop that is being recorded stays. */
+static int shrink(wgi_derived *d) {
+    wgi_turns *const r = (wgi_turns *)(void *)((char *)d - offsetof(wgi_turns, owned));
+    const int any = wgi_turn_forget(r);
+    if (!r->holds || (r->turn != 0 && r->opened == r->c->generation)) return any;
+    r->holds = 0;
+    wgi_core_of(r->head.tape)->starved = 1;
+    wg_tape_reset(r->head.tape);
+    return 1;
+}
+
 /* What the tape has for its loops, made with the first one. */
 static wg_status loops_of(wgi_core *c, wgi_turns **out) {
     if (c->turns != NULL) {
@@ -63,6 +74,7 @@ static wg_status loops_of(wgi_core *c, wgi_turns **out) {
     r->home = home;
     r->c = c;
     r->owned.drop = drop;
+    r->owned.shrink = shrink;
     wg_options options;
     memset(&options, 0, sizeof options);
     options.flags = WG_KEEP_CODE;
@@ -102,7 +114,7 @@ wg_turns *wg_turns_begin(wg_tape *t, const void *site, const char *where, unsign
         return NULL;
     }
     wg_tape_reset(r->head.tape);
-    r->open = 1, r->failed = 0, r->opened = c->generation;
+    r->open = r->holds = 1, r->failed = 0, r->opened = c->generation;
     r->flags = flags, r->site = site, r->where = where;
     r->turn = r->cursor = 0;
     r->locals_made = 0;

@@ -78,6 +78,7 @@ typedef struct wgi_turns {
     wgi_core *c;
     wgi_home home;
     int open, failed;
+    int holds; /* does the tape of the turns hold memory? */
     uint64_t opened; /* in which generation of the tape */
     unsigned flags;
     const void *site;
@@ -93,6 +94,8 @@ static inline wgi_turn_place *wgi_turn_place_at(const wgi_turns *r, size_t k) {
     return (wgi_turn_place *)r->places.at + k;
 }
 /* Room for one more element of so many bytes; 0: there is none, and the tape has failed. */
+/* Frees functions that no recording uses any more; 0: there are none. */
+int wgi_turn_forget(wgi_turns *r);
 int wgi_turn_need(wgi_turns *r, wgi_turn_list *l, size_t bytes);
 void wgi_turn_fail(wgi_turns *r, wg_status s, const char *what);
 

@@ -193,12 +193,10 @@ static wg_status extract(wgi_turns *r, wg_function **out) {
     return s;
 }
 
-/* Frees what no recording uses any more. */
-static void forget(wgi_turns *r) {
-    enum { MOST_KEPT = 64 };
+int wgi_turn_forget(wgi_turns *r) {
+    const size_t before = r->kept.n;
     size_t n = 0;
-    if (r->kept.n < MOST_KEPT) return;
-    for (size_t k = 0; k < r->kept.n; k++) {
+    for (size_t k = 0; k < before; k++) {
         wgi_turn_kept *const f = (wgi_turn_kept *)r->kept.at + k;
         if (f->used == r->c->generation) {
             ((wgi_turn_kept *)r->kept.at)[n++] = *f;
@@ -208,10 +206,12 @@ static void forget(wgi_turns *r) {
         wgi_home_release(&f->home, f->way);
     }
     r->kept.n = n;
+    return n != before;
 }
 
 /* The function of the turns, kept from a loop before or made now; NULL: the tape has failed. */
 static const wg_callable *function_of(wgi_turns *r) {
+    enum { MOST_KEPT = 64 };
     const size_t words = r->way.n;
     for (size_t k = 0; k < r->kept.n; k++) {
         wgi_turn_kept *const f = (wgi_turn_kept *)r->kept.at + k;
@@ -221,7 +221,7 @@ static const wg_callable *function_of(wgi_turns *r) {
         f->used = r->c->generation;
         return f->k;
     }
-    forget(r);
+    if (r->kept.n >= MOST_KEPT) (void)wgi_turn_forget(r);
     wgi_turn_kept made = {.site = r->site, .used = r->c->generation, .words = words};
     wg_function *f = NULL;
     if (!wgi_turn_need(r, &r->kept, sizeof made) ||

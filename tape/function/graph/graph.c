@@ -405,6 +405,7 @@ uint32_t wgi_graph_whole(wgi_graph *g, const wgi_node *like, wgi_node_shape shap
     const size_t before = g->nodes;
     const uint32_t node = wgi_graph_node(g, like, shape.operands, x);
     if (node < before) return node;
+    if (g->whole_of == NULL) g->whole_of = g->taking;
     wgi_node n = blank(WGI_NODE_PART);
     for (size_t k = 0; k < shape.parts && g->c->status == WG_OK; k++) {
         n.part = (uint32_t)k;

@@ -142,6 +142,9 @@ typedef struct wgi_graph {
     struct {                     /* parts of the partials of one array operation: rules.c */
         uint32_t of, ties, norm, *e, *before, *behind;
     } shares;
+    /* the operation of a recording that is being taken apart, and the one that the first node
+     * with parts is of; NULL: none */
+    const char *taking, *whole_of;
     const struct wgi_repeat *
         *repeat; /* in the arena, or of a function that outlives the graph */
     size_t repeats;

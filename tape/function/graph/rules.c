@@ -47,10 +47,12 @@ static int piecewise_constant(const wg_scalar_op *op, uint32_t k) {
 static int has_a_better_second(const wg_scalar_op *op) {
     static const unsigned rows[] = {
 #define FORMULA(name, k, text)
+#define SECOND(name, k, text)
 #define CAREFUL(name) WGI_ROW_##name,
 #define ORDER(name, k)
 #include "ops/scalar/formula.def"
 #undef FORMULA
+#undef SECOND
 #undef CAREFUL
 #undef ORDER
     };
@@ -125,23 +127,26 @@ uint32_t wgi_first_partial(wgi_graph *g, uint32_t node, size_t j) {
 
 /* ---- the third order: a text on operands of its own, differentiated ---- */
 
-static uint32_t formula(wgi_graph *g, const wg_scalar_op *op, uint32_t k, const uint32_t *x,
-                        uint32_t value) {
+/* The texts of formula.def: of a first partial, or of a second one; WGI_NO_NODE: there is none. */
+static uint32_t formula(wgi_graph *g, const wg_scalar_op *op, unsigned order, uint32_t k,
+                        const uint32_t *x, uint32_t value) {
     static const struct {
-        unsigned op;
+        unsigned op, order;
         uint32_t k;
         const char *text;
     } list[] = {
-#define FORMULA(name, k, text) {WGI_ROW_##name, k, #text},
+#define FORMULA(name, k, text) {WGI_ROW_##name, 1, k, #text},
+#define SECOND(name, k, text) {WGI_ROW_##name, 2, k, #text},
 #define CAREFUL(name)
 #define ORDER(name, k)
 #include "ops/scalar/formula.def"
 #undef FORMULA
+#undef SECOND
 #undef CAREFUL
 #undef ORDER
     };
     for (size_t i = 0; i < sizeof list / sizeof *list; i++)
-        if (op == &wgi_scalar_ops[list[i].op] && list[i].k == k)
+        if (op == &wgi_scalar_ops[list[i].op] && list[i].order == order && list[i].k == k)
             return wgi_recipe_follow(g, wgi_recipe_of(g, op, list[i].text), x, value);
     return WGI_NO_NODE;
 }
@@ -170,9 +175,10 @@ uint32_t wgi_second_partial(wgi_graph *g, uint32_t node, size_t j) {
     for (uint32_t i = 0; i < count; i++) x[i] = wgi_graph_input(&f, WGI_ONCE);
     const uint32_t value = wgi_graph_op(&f, n.op, x);
     const char *const text = n.op->text[1 + count + n.part];
-    uint32_t d = wgi_recipe_follow(&f, wgi_recipe_of(&f, n.op, text), x, value);
+    uint32_t d = formula(&f, n.op, 2, n.part, x, value);
+    if (d == WGI_NO_NODE) d = wgi_recipe_follow(&f, wgi_recipe_of(&f, n.op, text), x, value);
     const int again = d == WGI_NO_NODE;
-    if (again) d = formula(&f, n.op, row, x, value);
+    if (again) d = formula(&f, n.op, 1, row, x, value);
     if (d == WGI_NO_NODE) {
         (void)wgi_fail(g->c, WG_EMODE, "%s: %s cannot be differentiated more than twice",
                        g->call, n.op->name);

@@ -1,18 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /* What is recorded on a tape as nodes of a graph: kept code is taken apart in the order of the
- * recording.
+ * recording, each entry by taking_entry.c.
  *
- * Arrays of wg_real that are sums of products are written out in the order in which the tape
- * adds them; the others stay one node. An operation on matrices stays one node (whole_node.h),
- * or is written out by its `expand`, which leaves what is large to nodes for whole matrices
- * (ops/matrix/expand.h); or, where it only moves elements, labels are followed through it.
- * Calls of functions are taken apart in loops/flatten_call.c. */
+ * An operation on matrices stays one node (whole_node.h), or is written out by its `expand`, which
+ * leaves what is large to nodes for whole matrices (ops/matrix/expand.h); or, where it only moves
+ * elements, labels are followed through it. Calls of functions are taken apart in
+ * loops/flatten_call.c. */
 #include "taking.h"
 
 #include "ops/matrix/expand.h"
 #include "ops/matrix/traits.h"
-#include "ops/scalar/array.h"
-#include "ops/scalar/elementwise.h"
 
 #include <string.h>
 
@@ -43,78 +40,19 @@ uint32_t wgi_taking_node(wgi_taking *r, uint32_t slot, double value) {
 
 static uint32_t statement(taking *r, const wgi_entry *e) {
     wgi_statement_code p;
-    uint32_t at[WGI_MAX_NODES], x[4];
+    uint32_t operand[WGI_MAX_OPERANDS];
     wgi_statement_code_of(e, &p);
-    for (int i = 0; i < p.operands; i++) at[i] = node_of(r, e->slot[i]);
-    for (int i = p.operands; i < p.nodes; i++) {
-        const struct wgi_step *const n = &p.node[i];
-        if (n->op == NULL) {
-            at[i] = wgi_graph_number(r->g, n->value);
-            continue;
-        }
-        for (unsigned k = 0; k < n->op->arity; k++) x[k] = at[n->arg[k]];
-        r->g->stats.operations++;
-        at[i] = n->op == wgi_expand_times ? wgi_graph_times(r->g, x[0], x[1])
-                                          : wgi_graph_op(r->g, n->op, x);
-    }
-    return at[p.nodes - 1];
-}
-
-/* The node s + a b. */
-static uint32_t add_product(wgi_graph *g, uint32_t s, uint32_t a, uint32_t b) {
-    const uint32_t product = WGI_GRAPH2(g, mul, a, b);
-    return WGI_GRAPH2(g, add, s, product);
-}
-
-/* An operation on an array, written out as ops/scalar/array.c computes it. 1 x and -0 + x are
- * x. */
-static uint32_t written_out(wgi_graph *g, unsigned op, size_t n, const uint32_t *x,
-                            const double *number) {
-    uint32_t s = wgi_graph_number(g, op == WGI_ARRAY_product ? 1 : n != 0 ? -0.0 : 0.0);
-    switch (op) {
-    case WGI_ARRAY_sum:
-    case WGI_ARRAY_mean:
-        for (size_t i = 0; i < n; i++) s = WGI_GRAPH2(g, add, s, x[i]);
-        if (op == WGI_ARRAY_sum) return s;
-        return WGI_GRAPH2(g, div, s, wgi_graph_number(g, (double)n));
-    case WGI_ARRAY_product:
-        for (size_t i = 0; i < n; i++) s = WGI_GRAPH2(g, mul, s, x[i]);
-        return s;
-    case WGI_ARRAY_dot:
-        for (size_t i = 0; i + 1 < n; i += 2) s = add_product(g, s, x[i], x[i + 1]);
-        return s;
-    case WGI_ARRAY_squared_norm:
-        for (size_t i = 0; i < n; i++) s = add_product(g, s, x[i], x[i]);
-        return s;
-    case WGI_ARRAY_linear:
-        for (size_t i = 0; i < n; i++)
-            s = add_product(g, s, wgi_graph_number(g, number[i]), x[i]);
-        return s;
-    default: /* polynomial, by Horner's rule */
-        if (n < 2) return wgi_graph_number(g, 0);
-        s = x[n - 2];
-        for (size_t k = n - 2; k-- > 0;) {
-            const uint32_t product = WGI_GRAPH2(g, mul, s, x[n - 1]);
-            s = WGI_GRAPH2(g, add, product, x[k]);
-        }
-        return s;
-    }
-}
-
-static int stays_one_node(unsigned op) {
-    return op == WGI_ARRAY_norm2 || op == WGI_ARRAY_logsumexp || op == WGI_ARRAY_maximum ||
-           op == WGI_ARRAY_minimum || op == WGI_ARRAY_lookup;
+    for (int i = 0; i < p.operands; i++) operand[i] = node_of(r, e->slot[i]);
+    return wgi_taking_statement(r->g, &p, operand, NULL);
 }
 
 static uint32_t array(taking *r, const wgi_entry *e) {
-    size_t constants = 0;
-    for (size_t i = 0; i < e->operands; i++) constants += e->slot[i] == 0;
-    const double *value = e->number + (e->numbers - constants);
+    const size_t own = wgi_array_numbers(e);
+    const double *value = e->number + own;
     for (size_t i = 0; i < e->operands; i++)
         r->x[i] = wgi_taking_node(r, e->slot[i], e->slot[i] == 0 ? *value++ : 0);
-    r->g->stats.operations++;
-    if (stays_one_node(e->op)) return wgi_graph_array(r->g, e->op, e->operands, r->x);
-    return written_out(r->g, e->op, e->operands, r->x, e->number);
+    for (size_t i = 0; i < own; i++) r->number[i] = wgi_graph_number(r->g, e->number[i]);
+    return wgi_taking_array(r->g, e, r->x, r->number);
 }
 
 static void guard(taking *r, const wgi_entry *e) {
@@ -126,7 +64,7 @@ static void guard(taking *r, const wgi_entry *e) {
 /* ---- one recording ---- */
 
 wg_status wgi_taking_open(wgi_taking *r, wgi_graph *g, wgi_core *c) {
-    size_t longest = 1;
+    size_t longest = 1, numbers = 1;
     wgi_entry e;
     memset(r, 0, sizeof *r);
     r->g = g;
@@ -138,13 +76,16 @@ wg_status wgi_taking_open(wgi_taking *r, wgi_graph *g, wgi_core *c) {
     }
     for (uint64_t w = 0; w < c->head.code_words;) {
         w = wgi_code_read(c, w, &e);
-        if (e.type == WGI_ENTRY_ARRAY && e.operands > longest) longest = e.operands;
+        if (e.type != WGI_ENTRY_ARRAY) continue;
+        if (e.operands > longest) longest = e.operands;
+        if (e.numbers > numbers) numbers = e.numbers;
     }
     for (const wgi_block *b = c->head.last_block; b != NULL; b = b->prev) r->blocks++;
     wg_tape *const t = &g->c->head;
     r->of_slot = wgi_no_nodes(g->c, c->head.slots);
     r->needed = wgi_node_marks(g->c, c->head.slots);
     r->x = wgi_node_list(g->c, longest);
+    r->number = wgi_node_list(g->c, numbers);
     r->block = wg_tape_keep(t, (r->blocks + 1) * sizeof(const wgi_block *), NULL);
     if (g->c->status != WG_OK) return g->c->status;
     size_t k = r->blocks;
@@ -463,6 +404,7 @@ static void take_block(taking *r, const wgi_block *b) {
     const uint32_t *const gathered = wgi_gather_slots(b);
     size_t operands = 0;
     wgi_whole_op whole;
+    const char *const outer = r->g->taking;
     if (r->g->c->status != WG_OK || !is_needed(r, b)) return;
     if (gathered != NULL) {
         for (uint32_t e = 0; e < b->outs; e++)
@@ -475,6 +417,7 @@ static void take_block(taking *r, const wgi_block *b) {
     r->g->stats.statements++;
     const uint32_t *const x = operands_of(r, b, &operands);
     if (x == NULL) return;
+    if (outer == NULL) r->g->taking = b->op->name;
     if (!r->elsewhere && all_numbers(r, operands, x)) numbers_of(r, b);
     else if (b->op == &wgi_op_dense) take_dense(r, b, x);
     else if (wgi_traits_of(b->op).flatten != NULL) take_functions(r, b, x);
@@ -487,6 +430,7 @@ static void take_block(taking *r, const wgi_block *b) {
     else if (b->op->expand != NULL) (void)write_out(r, b, operands, x);
     else if (b->op->flags & WG_OP_MOVES) (void)follow_labels(r, b, operands, x);
     else (void)cannot(r, b, WG_EMODE, "cannot be part of a function");
+    r->g->taking = outer;
 }
 
 wg_status wgi_taking_all(wgi_graph *g, wgi_core *from, int elsewhere, size_t n,

@@ -14,7 +14,7 @@ typedef struct wgi_taking {
     wgi_core *c;
     uint32_t *of_slot;     /* the node that each slot has become */
     unsigned char *needed; /* which slots are needed by a result or a comparison */
-    uint32_t *x;           /* the operands of one operation on an array */
+    uint32_t *x, *number;  /* the operands of one operation on an array, and its numbers */
     int elsewhere;         /* nodes that are given do not have the values of the recording */
     /* blocks in their order; those before `next` have been taken apart */
     const wgi_block **block;
@@ -33,6 +33,12 @@ void wgi_taking_code(wgi_taking *r);
 wg_status wgi_taking_all(wgi_graph *g, wgi_core *from, int elsewhere, size_t n,
                          const wg_real *in, const uint32_t *x, size_t m, const wg_real *y,
                          uint32_t *to);
+/* One entry of kept code alone, at nodes for its operands and its own numbers (NULL, or
+ * WGI_NO_NODE: a number of a statement is what it is). */
+uint32_t wgi_taking_statement(wgi_graph *g, const wgi_statement_code *p,
+                              const uint32_t *operand, const uint32_t *number);
+uint32_t wgi_taking_array(wgi_graph *g, const wgi_entry *e, const uint32_t *operand,
+                          const uint32_t *number);
 /* The node of a slot; of slot 0, that of a number. */
 uint32_t wgi_taking_node(wgi_taking *r, uint32_t slot, double value);
 

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: MIT */
+/* Coefficients where the partials of a node have no series, though it may have one: a power of
+ * 0 whose exponent e is a constant above 0, and powers and norms that are infinite.
+ *
+ * Where a begins with s^q, v begins with s^(q e): v_k = 0 for k < q e. Its adjoint goes by p =
+ * e a^(e-1): p_k = 0 for k < q (e - 1). At infinity v_1 goes by the slopes of the tape. What
+ * comes behind is NaN. */
+#include "taylor_plan.h"
+
+#include "ops/scalar/array.h"
+
+#include <math.h>
+
+static const double *operand(const wgi_taylor_plan *p, uint32_t node, uint32_t k) {
+    return p->row[wgi_series_operand(&p->s, node, k)];
+}
+
+static int is_power(const wgi_taylor_plan *p, uint32_t node) {
+    return wgi_node_op(&p->g.node[node]) == WGI_ROW_pow;
+}
+
+static int is_power_of_zero(const wgi_taylor_plan *p, uint32_t node) {
+    return is_power(p, node) && *operand(p, node, 0) == 0 && *operand(p, node, 1) > 0 &&
+           !p->s.moves[wgi_series_operand(&p->s, node, 1)];
+}
+
+int wgi_taylor_may_be_singular(const wgi_taylor_plan *p, uint32_t node) {
+    const wgi_node *const n = &p->g.node[node];
+    return is_power(p, node) || (n->kind == WGI_NODE_ARRAY && n->array == WGI_ARRAY_norm2);
+}
+
+int wgi_taylor_is_singular(const wgi_taylor_plan *p, uint32_t node) {
+    return is_power_of_zero(p, node) || fabs(p->row[node][0]) > DBL_MAX;
+}
+
+/* The q of a power of 0; infinity: the 0 stays. */
+static double first_power(const wgi_taylor_plan *p, uint32_t node) {
+    const double *const a = operand(p, node, 0);
+    const size_t n = p->s.need[node] - (size_t)p->adjoint + 1;
+    for (size_t k = 1; k < n; k++)
+        if (a[k] != 0) return (double)k;
+    return INFINITY;
+}
+
+/* The slopes of the tape, in the second half of p->at. */
+static const double *slopes(const wgi_taylor_plan *p, uint32_t node) {
+    const wgi_node *const n = &p->g.node[node];
+    double *const d = p->at + n->count, v = p->row[node][0];
+    for (uint32_t i = 0; i < n->count; i++) p->at[i] = *operand(p, node, i);
+    if (is_power(p, node)) n->op->first(p->at, v, d);
+    else wgi_array_ops[n->array].first(n->count, p->at, NULL, v, d);
+    return d;
+}
+
+double wgi_taylor_singular(const wgi_taylor_plan *p, uint32_t node, size_t k) {
+    double sum = 0;
+    if (is_power_of_zero(p, node) && (double)k < first_power(p, node) * *operand(p, node, 1))
+        return 0;
+    if (k != 1) return NAN;
+    const double *const d = slopes(p, node);
+    for (uint32_t i = 0; i < p->g.node[node].count; i++)
+        sum += wgi_product(d[i], operand(p, node, i)[1]);
+    return sum;
+}
+
+void wgi_taylor_singular_back(const wgi_taylor_plan *p, uint32_t node, double w, size_t k) {
+    const double *const d = slopes(p, node);
+    const double smooth =
+        is_power_of_zero(p, node) ? first_power(p, node) * (*operand(p, node, 1) - 1) : 0;
+    for (uint32_t i = 0; i < p->g.node[node].count; i++) {
+        const uint32_t x = wgi_series_operand(&p->s, node, i);
+        if (!p->s.moves[x]) continue;
+        for (size_t j = 0; j < k; j++)
+            if (!((double)(k - j) < smooth)) p->bar[x][j] = NAN;
+        p->bar[x][k] += k < 2 || smooth > 0 ? wgi_product(w, d[i]) : NAN;
+    }
+}
