@@ -33,7 +33,7 @@ SECONDS ?= 60
 VALGRIND_TESTS ?= test_tape_*
 TEST_TIMEOUT ?= 600
 TEST_JOBS ?= $(shell nproc 2>/dev/null || echo 1)
-# Of the tests, as users are advised to: those of statements. The others take half as long to compile at -O1.
+# Of the tests, as users are advised to: those of statements. The others are compiled at -O0, in a third of the time.
 TEST_LEVEL_NOT ?= program opt_problems_kernel test_include_% test_tape_statement% test_tape_scalar test_tape_small_code \
     test_tape_sweep test_tape_branches test_tape_loop test_tape_forward% test_tape_zero_rule test_tape_programs \
     test_tape_steady fuzz/%
@@ -330,7 +330,10 @@ test-house: ## the tests of the house: rooms, includes, exported names, headers,
 test-%: FORCE ## only the tests of one room, or one test: test-ops, test-function, test-tape_sweep, ...
 	+@$(MAKE) --no-print-directory test T='test_$* test_$*_*'
 
-programs: lib $(TEST_PROGS) $(FUZZ_PROGS) $(EXAMPLE_TESTS) $(ADAPTER_PROGS) $(CONVERT) $(CONVERT_TESTS) $(if $(SCRIPTS),$(adapter_libs)) $(if $(SCRIPTS),$(GRADBENCH) $(B)/bench/evals $(BENCH_TOOLS) $(B)/ops/scalar/generate)
+# for_scripts NAMES,PROGRAMS: what these scripts look at, where they are run
+for_scripts = $(if $(filter $(1:%=test/%.sh),$(SCRIPTS)),$(2))
+programs: lib $(TEST_PROGS) $(FUZZ_PROGS) $(EXAMPLE_TESTS) $(ADAPTER_PROGS) $(CONVERT) $(CONVERT_TESTS) $(if $(SCRIPTS),$(adapter_libs)) \
+    $(call for_scripts,gradbench,$(GRADBENCH)) $(call for_scripts,bench_%,$(B)/bench/evals $(BENCH_TOOLS)) $(call for_scripts,generated,$(B)/ops/scalar/generate)
 
 bench: $(BENCHES) ## build and run the benches, with the peers that are installed
 	@$(foreach b,$(BENCHES),$(b) $(BENCH_ARGS) &&) true
@@ -370,32 +373,33 @@ deps: $(STAMP) ## install what run and test need (apt)
 	@:
 
 # What a part of the library or of its tests needs; where it is absent, that part is left out and says so.
+want_sparse = $(if $(SUITESPARSE),:,need="$$need libsuitesparse-dev")
+want_cxx = has() { echo "\#include <$$1>" | $(CXX) -isystem /usr/include/eigen3 -x c++ -E - >/dev/null 2>&1; }; \
+    has Eigen/Core || need="$$need libeigen3-dev"; has boost/numeric/odeint.hpp || need="$$need libboost-dev"
+want_solvers = $(foreach row,$(ADAPTERS_ABSENT),need="$$need $(call field,3,$(row))";) :
+want_mpi = $(foreach row,$(filter mpi:% scalapack:%,$(ADAPTERS_ABSENT)),need="$$need $(call field,3,$(row))";) \
+    command -v $(MPIRUN) >/dev/null || case "$$need" in *$(lastword $(subst $(comma), ,$(MPI_DEBIAN)))*) ;; *) need="$$need $(lastword $(subst $(comma), ,$(MPI_DEBIAN)))";; esac
+want_convert = $(if $(CLANG_DIR),:,need="$$need libclang-dev")
+want_tests = command -v gdb >/dev/null || need="$$need gdb"; command -v objdump >/dev/null || need="$$need binutils"; \
+    command -v cmake >/dev/null || need="$$need cmake"
+
 deps-sparse: ## install SuiteSparse, for sparse solves (apt)
-	@set -e; need=; $(if $(SUITESPARSE),:,need=' libsuitesparse-dev'); $(apt)
+	@set -e; need=; $(want_sparse); $(apt)
 
 deps-cxx: ## install Eigen and Boost, for tests of wg::active in them (apt)
-	@set -e; need=; has() { echo "#include <$$1>" | $(CXX) -isystem /usr/include/eigen3 -x c++ -E - >/dev/null 2>&1; }; \
-	has Eigen/Core || need="$$need libeigen3-dev"; \
-	has boost/numeric/odeint.hpp || need="$$need libboost-dev"; \
-	$(apt)
+	@set -e; need=; $(want_cxx); $(apt)
 
 deps-solvers: ## install the solvers that adapters/ are for (apt)
-	@set -e; need=; $(foreach row,$(ADAPTERS_ABSENT),need="$$need $(call field,3,$(row))";) $(apt)
+	@set -e; need=; $(want_solvers); $(apt)
 
 deps-mpi: ## install Open MPI (MPI=mpich: MPICH) and ScaLAPACK, for adapters/mpi and adapters/scalapack (apt)
-	@set -e; need=; $(foreach row,$(filter mpi:% scalapack:%,$(ADAPTERS_ABSENT)),need="$$need $(call field,3,$(row))";) \
-	command -v $(MPIRUN) >/dev/null || case "$$need" in *$(lastword $(subst $(comma), ,$(MPI_DEBIAN)))*) ;; *) need="$$need $(lastword $(subst $(comma), ,$(MPI_DEBIAN)))";; esac; \
-	$(apt)
+	@set -e; need=; $(want_mpi); $(apt)
 
 deps-convert: ## install libclang, for the converter (apt)
-	@set -e; need=; $(if $(CLANG_DIR),:,need=' libclang-dev'); $(apt)
+	@set -e; need=; $(want_convert); $(apt)
 
-deps-tests: deps-sparse deps-cxx deps-solvers deps-mpi deps-convert ## install all that tests of parts need: these, gdb, binutils, cmake (apt)
-	@set -e; need=; \
-	command -v gdb >/dev/null || need="$$need gdb"; \
-	command -v objdump >/dev/null || need="$$need binutils"; \
-	command -v cmake >/dev/null || need="$$need cmake"; \
-	$(apt)
+deps-tests: ## install all that tests of parts need, at once: these, gdb, binutils, cmake (apt)
+	@set -e; need=; $(want_sparse); $(want_cxx); $(want_solvers); $(want_mpi); $(want_convert); $(want_tests); $(apt)
 
 clean: ## remove build/
 	rm -rf build
@@ -403,7 +407,7 @@ clean: ## remove build/
 # ---- tests and examples ---------------------------------------------------------------------
 
 $(B)/test/%.o $(B)/examples/%.o: MORE_CPPFLAGS = $(CMOCKA_CFLAGS) $(JANSSON_CFLAGS) $(MATH_CFLAGS)
-test_level = $(if $(filter $(TEST_LEVEL_NOT:%=$(B)/test/%.o),$@),,$(or $(TEST_LEVEL),$(patsubst -O2,-O1,$(filter -O2,$(CFLAGS)))))
+test_level = $(if $(filter $(TEST_LEVEL_NOT:%=$(B)/test/%.o),$@),,$(or $(TEST_LEVEL),$(patsubst -O2,-O0,$(filter -O2,$(CFLAGS)))))
 $(B)/test/%.o: MORE_CFLAGS = $(test_level)
 $(B)/ops/%.o $(B)/tape/%.o: MORE_CPPFLAGS = $(MATH_CFLAGS)
 # Loops over arrays that gcc vectorises at this level only.

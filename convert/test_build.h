@@ -19,6 +19,7 @@
 #include <math.h>
 #include <stdbool.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 #include <wengert.h>
 #include "test/sanitized.h"
@@ -26,50 +27,77 @@
 #include "test/tolerance.h"
 
 enum { MOST_INPUTS = 16, MOST_OUTPUTS = 16, COMMAND_BYTES = 8192, NAME_BYTES = 256 };
+enum { REFUSED = 1 }; /* the converter's status; a sanitizer has another one (open_scratch) */
 
-/* How the header of a converted file is looked at: included before all else, compared with that
- * of the first mode, or compiled alone, which takes longest. */
-typedef enum header_check { HEADER_FIRST, HEADER_SAME, HEADER_ALONE } header_check;
+/* What is made of a converted file: nothing, or it is taken by the compiler without a warning, or
+ * compiled and run. gcc runs all of them. Another compiler has other warnings, and evaluates
+ * operands in another order: it runs what writes statements in an order of its own, recordings
+ * and adjoints, and takes what has the expressions of the source. A sanitizer sees the converter
+ * and the library: it runs what calls the library in most ways. */
+typedef enum use {
+    CONVERTED,
+    TAKEN,
+    RUN,
+#if SANITIZED
+    WITH_ORDER = CONVERTED,
+    WITH_EXPRESSIONS = CONVERTED,
+    WITH_DUALS = RUN
+#elif defined(__clang__)
+    WITH_ORDER = RUN,
+    WITH_EXPRESSIONS = TAKEN,
+    WITH_DUALS = TAKEN
+#else
+    WITH_ORDER = RUN,
+    WITH_EXPRESSIONS = RUN,
+    WITH_DUALS = RUN
+#endif
+} use;
 
-/* The ways to write a converted function: what is given to the converter. A recording has a
- * callback, an adjoint a function for the transposed product. Of random programs, modes with a
- * turn get every second one (turn 1 or 2; 0: all). A sanitizer sees the converter and the
- * library: there every mode is converted, and the one that calls the library in most ways is
- * compiled. */
-typedef struct mode {
-    const char *name, *options;
-    header_check header;
-    bool records, three_types, optimised, compiled;
-    unsigned turn;
-} mode;
-static const mode modes[] = {
-    {"tape", "", HEADER_FIRST, true, false, true, !SANITIZED, 0},
-    {"generic", "--to generic", HEADER_FIRST, true, true, false, !SANITIZED, 0},
-    {"blocks", "--to blocks --directions 16", HEADER_ALONE, true, false, false, true, 1},
-    {"regions", "--to blocks --directions 0 --rows 0", HEADER_SAME, true, false, false,
-     !SANITIZED, 2},
-    {"adjoint", "--to adjoint", HEADER_ALONE, false, false, true, !SANITIZED, 0}};
-enum { MODES = sizeof modes / sizeof *modes };
+/* How the header of a converted file is looked at: within the file only, included before all else,
+ * compared with that of the first mode, or compiled alone, which takes longest: by gcc. */
+typedef enum header_check {
+    HEADER_WITHIN,
+    HEADER_FIRST,
+    HEADER_SAME,
+    HEADER_ALONE,
+#if SANITIZED || defined(__clang__)
+    HEADER_BY_GCC = HEADER_WITHIN
+#else
+    HEADER_BY_GCC = HEADER_ALONE
+#endif
+} header_check;
 
 /* Quickly compiled: statements are calls. */
 #define QUICK "-O0 -DWG_SMALL_CODE"
+/* Where gcc's warnings see most; those of others see as much in what is not optimised. */
+#ifdef __clang__
+#define OPTIMISED QUICK
+#else
+#define OPTIMISED "-O1"
+#endif
+
+/* The ways to write a converted function: what is given to the converter, and to the compiler.
+ * A recording has a callback, an adjoint a function for the transposed product. `alone`: nothing
+ * is included before the file. Of random programs, modes with a turn get every second one (turn
+ * 1 or 2; 0: all). */
+typedef struct mode {
+    const char *name, *options, *flags;
+    header_check header;
+    bool records, three_types, alone;
+    use use;
+    unsigned turn;
+} mode;
+static const mode modes[] = {
+    {"tape", "", OPTIMISED, HEADER_FIRST, true, false, false, WITH_ORDER, 0},
+    {"generic", "--to generic", QUICK, HEADER_FIRST, true, true, false, WITH_EXPRESSIONS, 0},
+    {"blocks", "--to blocks --directions 16", QUICK, HEADER_BY_GCC, true, false, true,
+     WITH_DUALS, 1},
+    {"regions", "--to blocks --directions 0 --rows 0", QUICK, HEADER_SAME, true, false, false,
+     WITH_EXPRESSIONS, 2},
+    {"adjoint", "--to adjoint", OPTIMISED, HEADER_BY_GCC, false, false, false, WITH_ORDER, 0}};
+enum { MODES = sizeof modes / sizeof *modes };
 
 static char scratch[SCRATCH_BYTES], here[1024];
-
-/* The library is used here, too, so that it stays loaded when one that uses it is closed: what
- * it is linked with may not give back what it obtains at its start. */
-static inline int open_scratch(void **state) {
-    (void)state;
-    return wg_status_text(WG_OK) == NULL || getcwd(here, sizeof here) == NULL ||
-                   scratch_make(scratch) != 0
-               ? -1
-               : 0;
-}
-static inline int close_scratch(void **state) {
-    (void)state;
-    return getenv("KEEP") != NULL ? (int)(fprintf(stderr, "%s\n", scratch) < 0)
-                                  : scratch_remove(scratch);
-}
 
 /* snprintf that fits. */
 __attribute__((format(printf, 3, 4))) static inline void print_into(char *to, size_t room,
@@ -86,6 +114,29 @@ static inline const char *setting(const char *name, const char *otherwise) {
     return s != NULL && *s ? s : otherwise;
 }
 
+static inline void sanitizer_ends_with_its_own_status(const char *options) {
+    char all[COMMAND_BYTES];
+    print_into(all, sizeof all, "%s:exitcode=99", setting(options, ""));
+    assert_int_equal(setenv(options, all, 1), 0);
+}
+
+/* The library is used here, too, so that it stays loaded when one that uses it is closed: what
+ * it is linked with may not give back what it obtains at its start. */
+static inline int open_scratch(void **state) {
+    (void)state;
+    sanitizer_ends_with_its_own_status("ASAN_OPTIONS");
+    sanitizer_ends_with_its_own_status("UBSAN_OPTIONS");
+    return wg_status_text(WG_OK) == NULL || getcwd(here, sizeof here) == NULL ||
+                   scratch_make(scratch) != 0
+               ? -1
+               : 0;
+}
+static inline int close_scratch(void **state) {
+    (void)state;
+    return getenv("KEEP") != NULL ? (int)(fprintf(stderr, "%s\n", scratch) < 0)
+                                  : scratch_remove(scratch);
+}
+
 /* All of a file, which the caller frees; NULL if it is not there. */
 static inline char *whole_file(const char *name) {
     FILE *const f = fopen(name, "rb");
@@ -99,34 +150,89 @@ static inline char *whole_file(const char *name) {
     return s;
 }
 
-/* The command, by the shell, must succeed; otherwise what it said is in the message. */
-__attribute__((format(printf, 1, 2))) static inline void must_run(const char *how, ...) {
+/* The command, by the shell, must end with one of these: which one; otherwise what it said is in
+ * the message. */
+static inline int must_end(int status, int other, const char *how, va_list args) {
     char line[COMMAND_BYTES];
-    va_list args;
-    va_start(args, how);
     int n = vsnprintf(line, sizeof line, how, args);
-    va_end(args);
     n += snprintf(line + n, sizeof line - (size_t)n, " >%s/said 2>&1", scratch);
     assert_in_range(n, 1, sizeof line - 1);
-    if (system(line) == 0) return;
+    const int ended = system(line);
+    if (WIFEXITED(ended) && (WEXITSTATUS(ended) == status || WEXITSTATUS(ended) == other))
+        return WEXITSTATUS(ended);
     char said[SCRATCH_BYTES + 8];
     print_into(said, sizeof said, "%s/said", scratch);
     char *const s = whole_file(said);
     fprintf(stderr, "%s\n%.4000s\n", line, s != NULL ? s : "");
     free(s);
-    fail_msg("a command fails");
+    fail_msg("a command does not end with status %d", status);
+    return status;
+}
+__attribute__((format(printf, 1, 2))) static inline void must_run(const char *how, ...) {
+    va_list args;
+    va_start(args, how);
+    (void)must_end(0, 0, how, args);
+    va_end(args);
+}
+/* The converter refuses; converts, or refuses. */
+__attribute__((format(printf, 1, 2))) static inline void must_refuse(const char *how, ...) {
+    va_list args;
+    va_start(args, how);
+    (void)must_end(REFUSED, REFUSED, how, args);
+    va_end(args);
+}
+__attribute__((format(printf, 1, 2))) static inline bool converts(const char *how, ...) {
+    va_list args;
+    va_start(args, how);
+    const int status = must_end(0, REFUSED, how, args);
+    va_end(args);
+    return status == 0;
 }
 
 static inline const char *compiler(void) { return setting("CC", "cc"); }
 
-/* Functions of numbers that are known when it is compiled are libm's, too (-fno-builtin).
- * A library NAME.so of NAME.c in the scratch directory. */
+/* A file NAME in the scratch directory, which is written. */
+static inline FILE *open_file(const char *name) {
+    char path[NAME_BYTES];
+    print_into(path, sizeof path, "%s/%s", scratch, name);
+    FILE *const f = fopen(path, "w");
+    assert_non_null(f);
+    return f;
+}
+
+/* Functions of numbers that are known when it is compiled are libm's, too (-fno-builtin). */
+#define COMMON_FLAGS "-std=gnu11 -fno-builtin -fPIC -ffp-contract=off"
+
+/* A library NAME.so of NAME.c in the scratch directory. */
 static inline void build_library(const char *name, const char *flags) {
-    must_run(
-        "%s -std=gnu11 -fno-builtin -fPIC -ffp-contract=off -shared -Wl,-Bsymbolic %s -I%s/include -I%s -o %s/%s.so %s/%s.c "
-        "%s/%s/libwengert.so.0 -Wl,-rpath,%s/%s -lm",
-        compiler(), flags, here, here, scratch, name, scratch, name, here, setting("B", "."),
-        here, setting("B", "."));
+    must_run("%s " COMMON_FLAGS
+             " -shared -Wl,-Bsymbolic %s -I%s/include -I%s -o %s/%s.so %s/%s.c "
+             "%s/%s/libwengert.so.0 -Wl,-rpath,%s/%s -lm",
+             compiler(), flags, here, here, scratch, name, scratch, name, here,
+             setting("B", "."), here, setting("B", "."));
+}
+
+/* The compiler takes NAME.c. */
+static inline void take(const char *name, const char *flags) {
+    must_run("%s " COMMON_FLAGS " -fsyntax-only %s -I%s/include -I%s %s/%s.c", compiler(),
+             flags, here, here, scratch, name);
+}
+
+/* Writes options by which wengert.h is included first, precompiled with `flags`, of which the
+ * first three characters say how it is optimised: a short file is compiled in two thirds of the
+ * time. */
+static inline void include_precompiled(char *to, size_t room, const char *flags) {
+    char name[NAME_BYTES], path[NAME_BYTES];
+    print_into(name, sizeof name, "known%.3s.h", flags);
+    print_into(path, sizeof path, "%s/%s.gch", scratch, name);
+    if (access(path, F_OK) != 0) {
+        FILE *const f = open_file(name);
+        fputs("#include <wengert.h>\n", f);
+        (void)fclose(f);
+        must_run("%s " COMMON_FLAGS " %s -I%s/include -x c-header %s/%s -o %s", compiler(),
+                 flags, here, scratch, name, path);
+    }
+    print_into(to, room, "-Winvalid-pch -include %s/%s", scratch, name);
 }
 /* A leak sanitizer goes through what threads have of their own in libraries, of closed ones,
  * too, and dies. */
@@ -139,15 +245,6 @@ static inline void *load_library(const char *name) {
     void *const handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
     if (handle == NULL) fail_msg("%s", dlerror());
     return handle;
-}
-
-/* A file NAME in the scratch directory, which is written. */
-static inline FILE *open_file(const char *name) {
-    char path[NAME_BYTES];
-    print_into(path, sizeof path, "%s/%s", scratch, name);
-    FILE *const f = fopen(path, "w");
-    assert_non_null(f);
-    return f;
 }
 
 /* Is it the name of a function of math.h for float? */

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* test_convert.c - the files of test/convert, a construct of C each: converted, compiled
  * without a warning, loaded; values are compared with the original's bit for bit, derivatives
- * with differences of the original in long double. The compiler optimises recordings and
- * adjoints, where its warnings see most, and compiles the rest quickly. The head of a file says
- * how:
+ * with differences of the original in long double. The head of a file says how:
  *     options: --function f ..     of the converter
  *     files: other                 .c files that are given besides
  *     inputs: 0.5 -2               the numbers that are `in[0]`, ..
@@ -29,7 +27,6 @@ typedef struct construct {
     char name[64], title[192];
     char options[512], files[256], given[1024], call[1024], arguments[1024], rounds[8],
         adjoint[16], generic[16], near[8], behind[64];
-    unsigned number;
     double x[MOST_INPUTS];
     size_t n, m;
 } construct;
@@ -151,37 +148,28 @@ static void *original(const construct *c, bool wide) {
     return load_library(library);
 }
 
-/* One compiler compiles a construct in every mode; for another one, modes with a turn take
- * turns. */
-static bool is_left_out(const construct *c, const mode *how) {
-#ifdef __clang__
-    return how->turn != 0 && how->turn != 1 + c->number % 2;
-#else
-    (void)c, (void)how;
-    return false;
-#endif
-}
-
 static void *converted_by(const construct *c, const mode *how) {
     char function[64] = "";
     (void)sscanf(strstr(c->options, "--function"), "--function %63s", function);
     char files[1024], options[2048];
     const char *const answer = !how->records ? c->adjoint : how->three_types ? c->generic : "";
     const bool refused = strncmp(answer, "refused", 7) == 0;
-    must_run("%s%s/wengert-convert %s test/convert/%s.c %s %s -o %s/%s_wg.c -- -std=gnu11",
-             refused ? "! " : "", setting("B", "."), how->options, c->name,
-             words(files, sizeof files, c->files, "test/convert/", ".c "),
-             words(options, sizeof options, c->options, "'", "' "), scratch, c->name);
+    (refused ? must_refuse : must_run)(
+        "%s/wengert-convert %s test/convert/%s.c %s %s -o %s/%s_wg.c -- -std=gnu11",
+        setting("B", "."), how->options, c->name,
+        words(files, sizeof files, c->files, "test/convert/", ".c "),
+        words(options, sizeof options, c->options, "'", "' "), scratch, c->name);
     if (*answer) return NULL;
     if (how->header == HEADER_SAME)
         must_run("cmp %s/of_first.h %s/%s_wg.h", scratch, scratch, c->name);
     else if (how == modes) must_run("cp %s/%s_wg.h %s/of_first.h", scratch, c->name, scratch);
-    if (!how->compiled || is_left_out(c, how)) return NULL;
+    if (how->use == CONVERTED) return NULL;
     if (how->header == HEADER_ALONE)
         must_run(
             "%s -std=gnu11 -Wall -Wextra -Werror -fsyntax-only -I%s/include -Itest/convert -x c %s/%s_wg.h",
             compiler(), here, scratch, c->name);
-    char library[NAME_BYTES], source[NAME_BYTES + 2], folder[SCRATCH_BYTES + 4];
+    char library[NAME_BYTES], source[NAME_BYTES + 2], folder[SCRATCH_BYTES + 4],
+        first[NAME_BYTES] = "";
     print_into(library, sizeof library, "%s_%s", c->name, how->name);
     print_into(source, sizeof source, "%s.c", library);
     FILE *const to = open_file(source);
@@ -204,9 +192,13 @@ static void *converted_by(const construct *c, const mode *how) {
     else put_rows(to, function, c->n, "wgt_from", c->m);
     (void)fclose(to);
     print_into(folder, sizeof folder, " %s/", scratch);
-    print_into(options, sizeof options, "%s -Wall -Wextra -Werror -Itest/convert%s",
-               how->optimised ? "-O1" : QUICK,
-               words(files, sizeof files, c->files, folder, "_wg.c"));
+    if (!how->alone) include_precompiled(first, sizeof first, how->flags);
+    print_into(options, sizeof options, "%s -Wall -Wextra -Werror %s -Itest/convert%s",
+               how->flags, first, words(files, sizeof files, c->files, folder, "_wg.c"));
+    if (how->use == TAKEN) {
+        take(library, options);
+        return NULL;
+    }
     build_library(library, options);
     return load_library(library);
 }
@@ -258,7 +250,6 @@ int main(int argc, char **argv) {
     if (files.gl_pathc > MOST_CASES) return 1;
     for (size_t i = 0; i < files.gl_pathc; i++) {
         read_construct(&all[n], files.gl_pathv[i]);
-        all[n].number = (unsigned)i;
         bool wanted = argc == 1;
         for (int k = 1; k < argc; k++) wanted |= strcmp(argv[k], all[n].name) == 0;
         if (!*all[n].options || !wanted) continue;

@@ -167,4 +167,40 @@ static inline void assert_steps(double got, double expected, double scale, size_
         fail_msg("got %.17g, expected %.17g, within %g", got, expected, within);
 }
 
+/* ---- as a part of a function ------------------------------------------------------------- */
+
+/* A callback that solves, recorded as a function at x, of which every entry is 1.125 times as
+ * large where it is evaluated: its value has the bits of the tape there, its gradient and, with
+ * `tangents`, its tangents are those of the tape. steps: how many there are, for rounding. */
+static inline void assert_in_function(wg_callback *f, void *data, size_t n, double *x,
+                                      int tangents, const size_t *steps) {
+    enum { MOST = 64 };
+    const wg_argument in = {"x", n, 1, 0}, out = {"f", 1, 1, 0};
+    double at[2 * MOST], g[MOST], got[MOST], value, y, ft, slope, size = 0, along = 0;
+    wg_function *grad = NULL, *jvp = NULL, *const of = function_of(f, data, 1, &in, x, 1, &out);
+    assert_true(n <= MOST);
+    if (wg_function_gradient(coded, of, &grad) != WG_OK) fail_msg("%s", wg_tape_message(coded));
+    for (size_t i = 0; i < n; i++)
+        at[i] = 1.125 * x[i], at[n + i] = 0.3 - 0.07 * (double)(i % 5);
+    assert_int_equal(wg_gradient(tape, f, data, n, at, &value, g), WG_OK);
+    evaluate_once(of, at, &y);
+    evaluate_once(grad, at, got);
+    assert_true(y == value);
+    for (size_t i = 0; i < n; i++) size = fmax(size, fabs(g[i]));
+    for (size_t i = 0; i < n; i++) assert_steps(got[i], g[i], size, *steps);
+    const wg_status s = wg_function_jvp(coded, of, &jvp);
+    assert_int_equal(s, tangents ? WG_OK : WG_EMODE);
+    if (tangents) {
+        const wg_points from[] = {{at, 0, 1}, {at + n, 0, 1}};
+        const wg_results to = {&slope, 0, 1};
+        void *const work = malloc(wg_function_work(jvp, NULL));
+        assert_int_equal(wg_function_evaluate(jvp, 1, from, &to, NULL, work, NULL), WG_OK);
+        free(work);
+        assert_int_equal(wg_jvp(tape, f, data, n, at, at + n, 1, &value, &ft), WG_OK);
+        for (size_t i = 0; i < n; i++) along += fabs(g[i] * at[n + i]);
+        assert_steps(slope, ft, along, *steps);
+    }
+    wg_function_free(of), wg_function_free(grad), wg_function_free(jvp);
+}
+
 #endif

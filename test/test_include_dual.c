@@ -153,6 +153,7 @@ static void every_oracle_line_agrees_in_value_and_tangent(void **state) {
     assert_true(check_oracle("scalar_ops.csv", "value", first) > 0);
     assert_true(check_oracle("scalar_more.csv", "value", first) > 0);
     assert_true(check_oracle("scalar_fma.csv", "value", first) > 0);
+    assert_true(check_oracle("scalar_ends.csv", "value", first) > 0);
 }
 
 static void kinks_and_poles_follow_the_convention(void **state) {

@@ -216,6 +216,21 @@ static void events_and_jumps_have_the_derivatives_of_the_closed_form(void **stat
 }
 
 /* A ball that is thrown down from next to nothing bounces before the time has changed. */
+static void solutions_with_events_are_nodes_of_functions(void **state) {
+    (void)state;
+    wg_ode *const k = ode_with_events(&filling);
+    const wg_ode_options ways[] = {{.rtol = 1e-9, .atol = 1e-9},
+                                   {.step = 0.02},
+                                   {.method = WG_RODAS4, .rtol = 1e-8, .atol = 1e-8}};
+    for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
+        asked a = {&filling, k, ways[i], 0, {0}};
+        double x[MOST];
+        memcpy(x, filling.x, sizeof x);
+        assert_in_function(weighted, &a, filling.n + filling.m, x, 0, &a.report.steps);
+    }
+    wg_ode_free(k);
+}
+
 static void events_may_be_where_a_solution_begins(void **state) {
     const double at[] = {1, 1.25}, heights[] = {1e-15, 1e-18, 1e-300};
     const wg_ode_options ways[] = {
@@ -359,6 +374,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(bounces_of_a_ball_are_exact),
         cmocka_unit_test(events_and_jumps_have_the_derivatives_of_the_closed_form),
+        cmocka_unit_test(solutions_with_events_are_nodes_of_functions),
         cmocka_unit_test(events_may_be_where_a_solution_begins),
         cmocka_unit_test(levels_that_rise_at_a_time_are_no_events),
         cmocka_unit_test(infinitely_many_events_end),

@@ -196,18 +196,47 @@ static void steps_of_fixed_size_are_part_of_functions(void **state) {
     }
 }
 
-static void too_many_steps_are_refused_in_functions(void **state) {
+/* Steps by tolerances are chosen anew where the function is evaluated, and more steps than are
+ * written out are done there. */
+static void all_other_solutions_are_nodes_of_functions(void **state) {
     (void)state;
-    problem c = problems[0];
-    wg_ode *const k = ode_for(&c);
-    c.o.step = 1e-5;
-    asked a = {&c, k, c.o, {0}};
-    const wg_argument in = {"x", operands(&c), 1, 0}, out = {"f", 1, 1, 0};
-    double x[MOST];
-    wg_function *f = NULL;
-    operand_values(&c, x);
-    assert_int_equal(wg_function_record(coded, weighted, &a, 1, &in, x, 1, &out, &f), WG_EMODE);
-    assert_message(coded, "100000 steps are too many to be written out");
+    for (size_t q = 0; q < PROBLEMS; q++) {
+        problem c = problems[q];
+        if (c.o.rtol == 0 && c.o.method != WG_RK4) continue;
+        if (c.o.rtol == 0) c.o.step = 3e-5;
+        wg_ode *const k = ode_for(&c);
+        asked a = {&c, k, c.o, {0}};
+        double x[MOST];
+        operand_values(&c, x);
+        assert_in_function(weighted, &a, operands(&c), x, 1, &a.report.steps);
+        wg_ode_free(k);
+    }
+}
+
+/* A point where there is no solution has NaN, and the next one has its own. */
+static void points_without_a_solution_are_nan(void **state) {
+    enum { POINTS = 3 };
+    (void)state;
+    const problem *const c = &problems[5];
+    wg_ode *const k = ode_for(c);
+    asked a = {c, k, c->o, {0}};
+    const size_t n = operands(c);
+    const wg_argument in = {"x", n, 1, 0}, out = {"f", 1, 1, 0};
+    double x[POINTS * MOST], y[POINTS], alone;
+    operand_values(c, x);
+    wg_function *const f = function_of(weighted, &a, 1, &in, x, 1, &out);
+    for (size_t i = n; i < POINTS * n; i++) x[i] = x[i - n];
+    x[n] = 1e300; /* of the second point */
+    void *const work = malloc(wg_function_work(f, NULL));
+    const wg_points from = {x, (ptrdiff_t)n, 1};
+    const wg_results to = {y, 1, 1};
+    assert_int_equal(wg_function_evaluate(f, POINTS, &from, &to, NULL, work, NULL), WG_OK);
+    free(work);
+    assert_int_equal(wg_eval(tape, weighted, &a, n, x, 1, &alone), WG_OK);
+    assert_true(y[0] == alone && y[1] != y[1] && y[2] == alone);
+    size_t bytes;
+    assert_int_equal(wg_function_save(f, NULL, 0, &bytes), WG_EMODE);
+    wg_function_free(f);
     wg_ode_free(k);
 }
 
@@ -407,7 +436,8 @@ int main(void) {
         cmocka_unit_test(gradients_are_those_of_a_complex_step),
         cmocka_unit_test(tangents_and_adjoints_agree),
         cmocka_unit_test(steps_of_fixed_size_are_part_of_functions),
-        cmocka_unit_test(too_many_steps_are_refused_in_functions),
+        cmocka_unit_test(all_other_solutions_are_nodes_of_functions),
+        cmocka_unit_test(points_without_a_solution_are_nan),
         cmocka_unit_test(every_method_has_its_order),
         cmocka_unit_test(errors_follow_the_tolerances),
         cmocka_unit_test(no_step_is_longer_than_it_may_be),

@@ -188,6 +188,31 @@ static void systems_without_parameters_have_second_derivatives(void **state) {
     wg_function_free(f);
 }
 
+/* Steps of no fixed size, and of the method for stiff systems, are nodes of functions. */
+static void hessians_of_functions_are_those_of_the_tape(void **state) {
+    (void)state;
+    const wg_ode_options ways[] = {{.rtol = 1e-8, .atol = 1e-9},
+                                   {.method = WG_RODAS4, .step = 0.05},
+                                   {.method = WG_RODAS4, .rtol = 1e-7, .atol = 1e-8}};
+    wg_ode *const k = made(1, 1);
+    const wg_argument in = {"x", ENTRIES, 1, 0}, out = {"f", 1, 1, 0};
+    double x[ENTRIES], g[ENTRIES], h[ENTRIES * ENTRIES], got[ENTRIES * ENTRIES], f;
+    operands(x);
+    for (size_t i = 0; i < 3; i++) {
+        asked a = {k, ways[i], 1};
+        double size = 0;
+        wg_function *second = NULL, *const of = function_of(solved, &a, 1, &in, x, 1, &out);
+        if (wg_function_hessian(coded, of, &second) != WG_OK)
+            fail_msg("%s", wg_tape_message(coded));
+        evaluate_once(second, x, got);
+        assert_int_equal(wg_hessian(coded, solved, &a, ENTRIES, x, &f, g, h, ENTRIES), WG_OK);
+        for (size_t l = 0; l < ENTRIES * ENTRIES; l++) size = fmax(size, fabs(h[l]));
+        for (size_t l = 0; l < ENTRIES * ENTRIES; l++) assert_steps(got[l], h[l], size, 200);
+        wg_function_free(of), wg_function_free(second);
+    }
+    wg_ode_free(k);
+}
+
 static void systems_made_without_are_refused(void **state) {
     (void)state;
     wg_ode *const k = hunting(0);
@@ -205,6 +230,7 @@ int main(void) {
         cmocka_unit_test(hessians_of_all_methods_agree),
         cmocka_unit_test(hessians_of_steps_are_those_of_differences),
         cmocka_unit_test(systems_without_parameters_have_second_derivatives),
+        cmocka_unit_test(hessians_of_functions_are_those_of_the_tape),
         cmocka_unit_test(systems_made_without_are_refused),
     };
     return cmocka_run_group_tests(tests, open_tapes, close_tapes);

@@ -248,6 +248,23 @@ static void tangents_and_adjoints_agree(void **state) {
     }
 }
 
+/* The systems of each step are those of the point at which the function is evaluated. */
+static void solutions_are_nodes_of_functions(void **state) {
+    (void)state;
+    enum { MOST = CELLS + 2 * PARAMS };
+    for (size_t q = 0; q < sizeof ways / sizeof *ways; q++) {
+        const way *const w = &ways[q];
+        wg_ode *const k = stiff(rhs_of(w->f, w->n, w->m, w->n),
+                                w->r ? rhs_of(prey_recorded, w->n, w->m, w->r) : NULL);
+        asked a = {w, k, 0, {0}};
+        double x[MOST];
+        const size_t n = w->n + w->m * w->columns;
+        for (size_t i = 0; i < n; i++) x[i] = 0.4 + 0.3 * sin((double)i);
+        assert_in_function(weighted, &a, n, x, 1, &a.report.steps);
+        wg_ode_free(k);
+    }
+}
+
 static void explicit_method_has_the_same_gradient(void **state) {
     (void)state;
     double x[ENTRIES], g[2][ENTRIES], f;
@@ -421,6 +438,7 @@ int main(void) {
         cmocka_unit_test(rosenbrock_method_is_of_order_4),
         cmocka_unit_test(gradient_is_that_of_a_complex_step),
         cmocka_unit_test(tangents_and_adjoints_agree),
+        cmocka_unit_test(solutions_are_nodes_of_functions),
         cmocka_unit_test(explicit_method_has_the_same_gradient),
         cmocka_unit_test(kinetics_of_roberts_are_as_published),
         cmocka_unit_test(test_set_is_solved_as_published),

@@ -31,10 +31,10 @@ typedef enum wgi_kind {
 /* What is asked of a function, in arrays over all entries of its inputs, or outputs. lanes: 0
  * for one point, or so many directions, whose entries stand side by side. */
 typedef struct wgi_question {
-    wgi_kind kind;
     const double *x, *w, *v; /* inputs of the computation; weights of outputs; directions */
     double *y, *to;          /* value, where the kind has it; the rest */
     size_t lanes;
+    wgi_kind kind; /* behind pairs of words, which are stored and read alike */
 } wgi_question;
 /* Where inputs and results of an evaluation stand, in the order of the function's: in lanes the
  * entries stand side by side, so many apart. */
@@ -107,7 +107,12 @@ wg_status wgi_problem_finite(wg_problem *p, const char *what, size_t n, const do
 /* What every question begins with: is there a problem, a point, and a function to record? */
 wg_status wgi_problem_begin(wg_problem *p, const char *call, const double *x);
 /* Room for so many numbers; NULL: the problem has failed. What was there before is lost. */
-double *wgi_problem_scratch(wg_problem *p, size_t numbers);
+double *wgi_problem_scratch_made(wg_problem *p, size_t numbers);
+static inline double *wgi_problem_scratch(wg_problem *p, size_t numbers) {
+    return numbers <= p->scratch_size && p->scratch != NULL
+               ? p->scratch
+               : wgi_problem_scratch_made(p, numbers);
+}
 
 /* ---- functions ---- */
 

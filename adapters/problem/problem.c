@@ -5,6 +5,7 @@
 #include "internal.h"
 #include <float.h>
 #include <math.h>
+#include <stdint.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -35,8 +36,7 @@ wg_status wgi_problem_finite(wg_problem *p, const char *what, size_t n, const do
                   : wgi_problem_refuse(p, WG_ENONFINITE, "%s: entry %zu is %g", what, i, v[i]);
 }
 
-double *wgi_problem_scratch(wg_problem *p, size_t numbers) {
-    if (numbers <= p->scratch_size && p->scratch != NULL) return p->scratch;
+double *wgi_problem_scratch_made(wg_problem *p, size_t numbers) {
     free(p->scratch);
     p->scratch = malloc((numbers + 1) * sizeof *p->scratch);
     p->scratch_size = p->scratch == NULL ? 0 : numbers;
@@ -253,21 +253,45 @@ static wg_status driven_jacobian(wg_problem *p, size_t group, const double *x, w
  * is one of them not finite? */
 static int spread(const double *rows, size_t m, size_t n, double *to, size_t down,
                   size_t right) {
-    int odd = 0;
+    /* Bits of a number without its sign, plus one in the exponent: a sign comes of them where the
+     * exponent was the last one. */
+    const uint64_t sign = UINT64_C(1) << 63, one = UINT64_C(1) << (DBL_MANT_DIG - 1);
+    uint64_t seen = 0;
     for (size_t j = 0; j < m; j++, to += down) {
         double *at = to;
-        for (size_t i = 0; i < n; i++, at += right) {
-            *at = *rows++;
-            odd |= !(fabs(*at) <= DBL_MAX);
+        for (const double *const end = rows + n; rows != end; rows++, at += right) {
+            uint64_t bits;
+            memcpy(&bits, rows, sizeof bits);
+            *at = *rows;
+            seen |= (bits & ~sign) + one;
         }
     }
-    return odd;
+    return seen >= sign;
 }
 
-wg_status wg_problem_jacobian(wg_problem *p, size_t group, const double *x, wg_layout layout,
-                              double *jac, size_t ld) {
-    wg_status s = wgi_problem_begin(p, "wg_problem_jacobian", x);
-    if (s != WG_OK) return s;
+/* The Jacobian row by row once more from where it was asked last, by code for one point. */
+static int once_more(const wg_problem *p, size_t group, const double *x, const double *rows) {
+    const wgi_derived *const d = &p->derived[WGI_JACOBIAN + group];
+    return d->point != NULL && d->asked.x == x && d->asked.to == rows && d->asked.lanes == 0 &&
+           d->point(d->at.x, d->at.y) == 0;
+}
+
+/* By the tape. Not inlined, as the refusals are not: the frame of what is short stays small. */
+__attribute__((noinline)) static wg_status finite_jacobian(wg_problem *p, size_t group,
+                                                           const double *x, wg_layout layout,
+                                                           double *jac, size_t ld) {
+    const size_t n = p->group[group], m = p->m;
+    const size_t lines = layout == WG_ROW_MAJOR ? m : n,
+                 length = layout == WG_ROW_MAJOR ? n : m;
+    wg_status s = driven_jacobian(p, group, x, layout, jac, ld);
+    if (s != WG_OK) return wgi_problem_fail(p, s);
+    for (size_t k = 0; k < lines && s == WG_OK; k++)
+        s = wgi_problem_finite(p, "Jacobian", length, jac + k * ld);
+    return s;
+}
+
+__attribute__((noinline)) static wg_status
+check_matrix(wg_problem *p, size_t group, wg_layout layout, const double *jac, size_t ld) {
     if (group >= p->groups || (layout != WG_ROW_MAJOR && layout != WG_COL_MAJOR))
         return wgi_problem_refuse(p, WG_EARG,
                                   "wg_problem_jacobian: group %zu of %zu, layout %d", group,
@@ -280,22 +304,34 @@ wg_status wg_problem_jacobian(wg_problem *p, size_t group, const double *x, wg_l
                                   "wg_problem_jacobian: leading dimension %zu of a "
                                   "%zu-by-%zu matrix",
                                   ld, m, n);
-    /* Functions have it row by row, without gaps. */
-    const int in_place = p->function != NULL && layout == WG_ROW_MAJOR && ld == n;
-    double *rows = in_place || p->function == NULL ? jac : wgi_problem_scratch(p, m * n);
-    if (rows == NULL) return n * m == 0 ? WG_OK : p->status;
-    const int driven = by_tape(
-        p, &s, &(wgi_question){.kind = WGI_JACOBIAN + (unsigned)group, .x = x, .to = rows});
-    if (driven) {
-        s = driven_jacobian(p, group, x, layout, jac, ld);
-        if (s != WG_OK) return wgi_problem_fail(p, s);
-        const size_t lines = layout == WG_ROW_MAJOR ? m : n,
-                     length = layout == WG_ROW_MAJOR ? n : m;
-        for (size_t k = 0; k < lines && s == WG_OK; k++)
-            s = wgi_problem_finite(p, "Jacobian", length, jac + k * ld);
-        return s;
-    }
+    return WG_OK;
+}
+
+/* Solvers ask for small ones again and again: everything but the code of the function itself is
+ * to take no longer than that. */
+wg_status wg_problem_jacobian(wg_problem *p, size_t group, const double *x, wg_layout layout,
+                              double *jac, size_t ld) {
+    const int ready = p != NULL && p->broken == WG_OK && p->function != NULL && x != NULL;
+    wg_status s = ready ? WG_OK : wgi_problem_begin(p, "wg_problem_jacobian", x);
     if (s != WG_OK) return s;
+    if (group >= p->groups || (layout != WG_ROW_MAJOR && layout != WG_COL_MAJOR) ||
+        jac == NULL || ld < (layout == WG_ROW_MAJOR ? p->group[group] : p->m)) {
+        s = check_matrix(p, group, layout, jac, ld);
+        if (s != WG_OK) return s;
+    }
+    const size_t n = p->group[group], m = p->m;
+    if (p->function == NULL) return finite_jacobian(p, group, x, layout, jac, ld);
+    /* Functions have it row by row, without gaps. */
+    const int in_place = layout == WG_ROW_MAJOR && ld == n;
+    double *rows = in_place ? jac : wgi_problem_scratch(p, m * n);
+    if (rows == NULL) return n * m == 0 ? WG_OK : p->status;
+    if (!once_more(p, group, x, rows)) {
+        if (by_tape(
+                p, &s,
+                &(wgi_question){.kind = WGI_JACOBIAN + (unsigned)group, .x = x, .to = rows}))
+            return finite_jacobian(p, group, x, layout, jac, ld);
+        if (s != WG_OK) return s;
+    }
     if (in_place || spread(rows, m, n, jac, layout == WG_ROW_MAJOR ? ld : 1,
                            layout == WG_ROW_MAJOR ? 1 : ld))
         return wgi_problem_finite(p, "Jacobian, row by row", m * n, rows);

@@ -50,7 +50,10 @@ wgi_room *wgi_sundials_point(wg_problem *p, const sunrealtype *t, N_Vector y, N_
 double *wgi_sundials_array(wg_problem *p, N_Vector v, size_t n);
 
 /* What a callback returns. */
-int wgi_sundials_code(wg_status s);
+int wgi_sundials_code_of(wg_status s);
+static inline int wgi_sundials_code(wg_status s) {
+    return s == WG_OK ? 0 : wgi_sundials_code_of(s);
+}
 
 /* factor times the Jacobian at the point of the room, or times its transpose, into a matrix of
  * SUNDIALS. Of a group of y and y': by y, plus c times that by y'. */

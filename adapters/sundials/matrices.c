@@ -21,17 +21,9 @@ static double *room_for(wg_problem *p, wgi_room *r, size_t entries) {
 
 /* ---- dense ------------------------------------------------------------------------------- */
 
-static int dense(wg_problem *p, wgi_room *r, double c, double factor, int transposed,
-                 SUNMatrix to) {
+static int weighted(wg_problem *p, wgi_room *r, double c, double factor, int transposed,
+                    double *data) {
     const size_t n = r->states, cols = r->last - r->first;
-    double *const data = SM_DATA_D(to);
-    if ((size_t)SM_ROWS_D(to) != n || (size_t)SM_COLUMNS_D(to) != n)
-        return wgi_sundials_code(
-            wg_problem_keep(p, WG_ESHAPE, "sundials: a matrix of another size"));
-    /* Column by column is row by row of the transpose. */
-    if (r->outputs == n && cols == n && factor == 1)
-        return wgi_sundials_code(wg_problem_jacobian(
-            p, r->group, r->x, transposed ? WG_ROW_MAJOR : WG_COL_MAJOR, data, n));
     double *const rows = room_for(p, r, r->outputs * cols);
     if (rows == NULL) return -1;
     const wg_status s = wg_problem_jacobian(p, r->group, r->x, WG_ROW_MAJOR, rows, cols);
@@ -41,6 +33,19 @@ static int dense(wg_problem *p, wgi_room *r, double c, double factor, int transp
             data[transposed ? j * n + i : i * n + j] = factor * (rows[j * cols + i] + slope);
         }
     return wgi_sundials_code(s);
+}
+
+static int dense(wg_problem *p, wgi_room *r, double c, double factor, int transposed,
+                 SUNMatrix to) {
+    const size_t n = r->states;
+    if ((size_t)SM_ROWS_D(to) != n || (size_t)SM_COLUMNS_D(to) != n)
+        return wgi_sundials_code(
+            wg_problem_keep(p, WG_ESHAPE, "sundials: a matrix of another size"));
+    if (r->outputs != n || r->last - r->first != n || factor != 1)
+        return weighted(p, r, c, factor, transposed, SM_DATA_D(to));
+    /* Column by column is row by row of the transpose. */
+    return wgi_sundials_code(wg_problem_jacobian(
+        p, r->group, r->x, transposed ? WG_ROW_MAJOR : WG_COL_MAJOR, SM_DATA_D(to), n));
 }
 
 /* ---- by the pattern ---------------------------------------------------------------------- */
@@ -180,7 +185,7 @@ static int sparse(wg_problem *p, wgi_room *r, double c, double factor, int trans
 
 int wgi_sundials_jacobian(wg_problem *p, wgi_room *r, double c, double factor, int transposed,
                           SUNMatrix to) {
-    switch (SUNMatGetID(to)) {
+    switch (to->ops->getid(to)) { /* SUNMatGetID */
     case SUNMATRIX_DENSE:
         return dense(p, r, c, factor, transposed, to);
     case SUNMATRIX_BAND:

@@ -84,12 +84,21 @@ wg_status wg_sundials_parameters(wg_problem *p, const double *values) {
     return WG_OK;
 }
 
+/* What N_VGetArrayPointer and N_VGetLength do: the array of a vector of n; NULL: it is none. */
+static inline double *array_of(N_Vector v, size_t n) {
+    if (v == NULL || v->ops->nvgetarraypointer == NULL) return NULL;
+    double *const to = v->ops->nvgetarraypointer(v);
+    return to != NULL && (size_t)v->ops->nvgetlength(v) == n ? to : NULL;
+}
+
 double *wgi_sundials_array(wg_problem *p, N_Vector v, size_t n) {
-    double *const to = v == NULL ? NULL : N_VGetArrayPointer(v);
-    if (to != NULL && (size_t)N_VGetLength(v) == n) return to;
-    wg_problem_keep(p, to == NULL ? WG_ENULL : WG_ESHAPE,
-                    to == NULL ? "sundials: a vector without an array"
-                               : "sundials: a vector of another size than the problem's");
+    double *const to = array_of(v, n);
+    if (to != NULL) return to;
+    const int none =
+        v == NULL || v->ops->nvgetarraypointer == NULL || v->ops->nvgetarraypointer(v) == NULL;
+    wg_problem_keep(p, none ? WG_ENULL : WG_ESHAPE,
+                    none ? "sundials: a vector without an array"
+                         : "sundials: a vector of another size than the problem's");
     return NULL;
 }
 
@@ -99,10 +108,11 @@ static inline void copy(double *to, const double *from, size_t n) {
 }
 
 wgi_room *wgi_sundials_point(wg_problem *p, const sunrealtype *t, N_Vector y, N_Vector yp) {
-    wgi_room *const r = wgi_sundials_room(p, t == NULL    ? WGI_SYSTEM
-                                             : yp == NULL ? WGI_RATES
-                                                          : WGI_RESIDUAL);
-    const double *const from = r == NULL ? NULL : wgi_sundials_array(p, y, r->states);
+    const wgi_equations kind = t == NULL ? WGI_SYSTEM : yp == NULL ? WGI_RATES : WGI_RESIDUAL;
+    wgi_room *r = wg_problem_attached(p, release);
+    if (r == NULL || r->kind != kind) r = wgi_sundials_room(p, kind);
+    const double *from = r == NULL ? NULL : array_of(y, r->states);
+    if (from == NULL && r != NULL) from = wgi_sundials_array(p, y, r->states);
     const double *const slope =
         from == NULL || yp == NULL ? NULL : wgi_sundials_array(p, yp, r->states);
     if (from == NULL || (yp != NULL && slope == NULL)) return NULL;
@@ -117,10 +127,8 @@ wgi_room *wgi_sundials_point(wg_problem *p, const sunrealtype *t, N_Vector y, N_
     return r;
 }
 
-int wgi_sundials_code(wg_status s) {
-    return s == WG_OK                                                       ? 0
-           : s == WG_ENONFINITE || s == WG_ESINGULAR || s == WG_EDEGENERATE ? 1
-                                                                            : -1;
+int wgi_sundials_code_of(wg_status s) {
+    return s == WG_ENONFINITE || s == WG_ESINGULAR || s == WG_EDEGENERATE ? 1 : -1;
 }
 
 int wgi_sundials_times(wg_problem *p, wgi_room *r, N_Vector jv) {

@@ -122,7 +122,12 @@ typedef struct wg_ode_report {
  * Second:  of systems that were made with `second`: in each direction a solution with its
  *          adjoint, of twice the states.
  * Functions: steps of fixed size of explicit methods, without events, are written out, up to 4
- *          million operations, with the same bits; everything else is refused (WG_EMODE).
+ *          million operations, with the same bits. Everything else is one node: the steps are
+ *          chosen anew at each point, as a tape has them there, with the bits of its values. Its
+ *          adjoint solves forward and back, by `stored` checkpoints in the function's
+ *          workspace; tangents, without events, and second derivatives, with `second`, are
+ *          there. A point where there is no solution has NaN, which is no failure. k has to
+ *          outlive the function, which goes into no file or text (WG_EMODE).
  * Progress: wg_tape_progress is told after each step.
  * File:    made where there is none, with all the space it will take; open to nobody else; gone
  *          after the first sweep, or where there will be none: when y is a number, or its

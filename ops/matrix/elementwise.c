@@ -7,7 +7,7 @@
  * Letters: w the adjoint of the result. A product of an adjoint or tangent with a partial is 0
  * when either is 0. Operands without gaps and of one shape go to a kernel as they are; all
  * others piece by piece, through copies where their elements do not lie next to each other. */
-#include "ops/scalar/elementwise.h"
+#include "elementwise.h"
 #include "expand.h"
 #include "tape/engine/code.h"
 #include "traits.h"

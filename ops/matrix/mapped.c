@@ -2,7 +2,7 @@
 /* Functions of the user's own of one number: wg_mat_map, and the operation on one element, which
  * functions keep as a node (whole.h). The numbers of that are the members of `mapped`, and those
  * of its slope are the same, one place further. */
-#include "ops/scalar/elementwise.h"
+#include "elementwise.h"
 #include "traits.h"
 #include "whole.h"
 

@@ -35,6 +35,10 @@ const wgi_whole *const wgi_wholes[] = {&wgi_whole_eigh,
                                        &wgi_whole_eig,
                                        &wgi_whole_null_space,
                                        &wgi_whole_mapped,
+                                       &wgi_whole_ode_value,
+                                       &wgi_whole_ode_back,
+                                       &wgi_whole_ode_tangent,
+                                       &wgi_whole_ode_second,
                                        SYMMETRIC(exp),
                                        SYMMETRIC(log),
                                        SYMMETRIC(sqrt),
@@ -54,7 +58,8 @@ size_t wgi_whole_place(const wgi_whole *w) {
 size_t wgi_whole_named(const char *name, size_t bytes) {
     size_t i = 0;
     for (; i < wgi_whole_count; i++)
-        if (!wgi_whole_is_own(wgi_wholes[i]) && strncmp(wgi_wholes[i]->op->name, name, bytes) == 0 &&
+        if (!wgi_whole_is_own(wgi_wholes[i]) &&
+            strncmp(wgi_wholes[i]->op->name, name, bytes) == 0 &&
             wgi_wholes[i]->op->name[bytes] == 0)
             break;
     return i;
@@ -146,7 +151,7 @@ void wgi_whole_call(const wgi_whole_op *op, const double *x, double *y, wg_block
 
 /* Room for what is saved, and for workspace. */
 static wg_status room_of(const wgi_whole_op *op, wg_block *b) {
-    static const double none[4] = {0, 0, 0, 0};
+    static const double none[WGI_WHOLE_NUMBERS] = {0, 0, 0, 0};
     if (op->row->numbers != 0 && b->params == NULL) b->params = none;
     const wg_status s = op->row->op->shape(b);
     b->saved_bytes = (b->saved_bytes + 63) / 64 * 64;
@@ -163,20 +168,23 @@ int wgi_whole_fits(const wgi_whole_op *op) {
     return room_of(op, &b) == WG_OK;
 }
 
-size_t wgi_whole_work(const wgi_whole_op *op) {
+size_t wgi_whole_work(const wgi_whole_op *op, const double *number) {
     wg_block_arg arg[WGI_WHOLE_ARGS];
     wg_block b;
     wgi_whole_call(op, NULL, NULL, arg, &b);
+    if (op->row->numbers != 0) b.params = number;
     (void)room_of(op, &b);
     return b.saved_bytes + b.work_bytes;
 }
 
-void wgi_whole_value(const wgi_whole_op *op, const double *x, double *y, void *work) {
+void wgi_whole_value(const wgi_whole_op *op, const double *x, double *y, void *work,
+                     size_t bytes) {
     wg_block_arg arg[WGI_WHOLE_ARGS];
     wg_block b;
     const size_t results = wgi_whole_results(op);
     wgi_whole_call(op, x, y, arg, &b);
     wg_status s = room_of(op, &b);
+    if (s == WG_OK && b.saved_bytes + b.work_bytes > bytes) s = WG_ENOMEM;
     if (s == WG_OK) {
         b.saved = work;
         b.work = (char *)work + b.saved_bytes;
@@ -190,5 +198,5 @@ void wg_block_value(const char *name, size_t m, size_t n, size_t k, const double
     const size_t place = name == NULL ? wgi_whole_count : wgi_whole_named(name, strlen(name));
     if (place == wgi_whole_count || x == NULL || y == NULL || work == NULL) return;
     const wgi_whole_op op = {wgi_wholes[place], {m, n, k}};
-    if (wgi_whole_fits(&op)) wgi_whole_value(&op, x, y, work);
+    if (wgi_whole_fits(&op)) wgi_whole_value(&op, x, y, work, SIZE_MAX);
 }

@@ -55,23 +55,26 @@ int wgi_whole_fits(const wgi_whole_op *op);
 size_t wgi_whole_operands(const wgi_whole_op *op);
 size_t wgi_whole_results(const wgi_whole_op *op);
 size_t wgi_whole_flops(const wgi_whole_op *op);
-size_t wgi_whole_work(const wgi_whole_op *op); /* bytes */
+/* Bytes; number: its numbers, or NULL. */
+size_t wgi_whole_work(const wgi_whole_op *op, const double *number);
 
 /* A call on arrays without gaps, one matrix after the other, in `arg`, which has room for
  * them all. */
-enum { WGI_WHOLE_ARGS = 10 };
+enum { WGI_WHOLE_ARGS = 10, WGI_WHOLE_NUMBERS = 4 };
 void wgi_whole_call(const wgi_whole_op *op, const double *x, double *y, wg_block_arg *arg,
                     wg_block *b);
-/* y from x, numbers behind the operands; NaN where the operation refuses. work: 64-byte
- * aligned. */
-void wgi_whole_value(const wgi_whole_op *op, const double *x, double *y, void *work);
+/* y from x, numbers behind the operands; NaN where the operation refuses, or wants more than so
+ * many bytes of work, which is 64-byte aligned. */
+void wgi_whole_value(const wgi_whole_op *op, const double *x, double *y, void *work,
+                     size_t bytes);
 
 extern const wgi_whole wgi_whole_eigh, wgi_whole_eigh_general, wgi_whole_svd,
     wgi_whole_norm_nuclear, wgi_whole_norm_spectral, wgi_whole_sqrtm, wgi_whole_logm,
     wgi_whole_expm, wgi_whole_sylvester, wgi_whole_lyapunov, wgi_whole_lyapunov_discrete,
     wgi_whole_qr, wgi_whole_lstsq, wgi_whole_pinv, wgi_whole_lu_factors, wgi_whole_qr_pivoted,
     wgi_whole_polar, wgi_whole_signm, wgi_whole_riccati, wgi_whole_riccati_discrete,
-    wgi_whole_eig, wgi_whole_kalman, wgi_whole_null_space, wgi_whole_mapped;
+    wgi_whole_eig, wgi_whole_kalman, wgi_whole_null_space, wgi_whole_mapped, wgi_whole_ode_value,
+    wgi_whole_ode_back, wgi_whole_ode_tangent, wgi_whole_ode_second;
 #define WGI_WHOLE_SYMMETRIC(name)                                                              \
     extern const wgi_whole wgi_whole_symmetric_##name, wgi_whole_symmetric_##name##_along,     \
         wgi_whole_symmetric_##name##_second;

@@ -45,9 +45,6 @@ typedef struct wgi_kernels {
 extern const wg_block_op wgi_elementwise_ops[WGI_ROWS];
 /* A scalar operation element by element: its wg_scalar_op are the params. */
 extern const wgi_kernels wgi_by_row;
-/* An elementwise operation by a kernel of its own, whose params are those of the call. */
-typedef enum { WGI_WAY_VALUE, WGI_WAY_VJP, WGI_WAY_JVP } wgi_way;
-wg_status wgi_elementwise_run(wg_block *b, wgi_kernel *f, wgi_way way);
 /* Does the row keep its slope? */
 extern const unsigned char wgi_elementwise_keeps[WGI_ROWS];
 

@@ -83,8 +83,7 @@ static int give_up_payloads(wgi_core *c, const wgi_region *busy) {
     return any;
 }
 
-/* What no list stands in. */
-static int give_up_lists(wgi_core *c, const wgi_region *busy) {
+int wgi_give_up_lists(wgi_core *c, const wgi_region *busy) {
     int any = 0;
     for (int k = 0; k < WGI_LISTS; k++)
         if (c->list[k].base != NULL && (c->lists_busy >> k & 1) == 0 && &c->list[k] != busy) {
@@ -138,7 +137,7 @@ int wgi_give_up_idle(wgi_core *c, const wgi_region *busy) {
         wgi_region_free(c, r);
         any = 1;
     }
-    any |= give_up_lists(c, busy);
+    any |= wgi_give_up_lists(c, busy);
     any |= wgi_give_up_beside(c);
     any |= wgi_derived_drop(c);
     if (c->turns != NULL) any |= c->turns->shrink(c->turns);

@@ -21,6 +21,8 @@ wg_status wgi_region_commit(wgi_core *c, wgi_region *r, size_t bytes);
  * caller is asking; that of the tape beside. 0: there is none. */
 int wgi_give_up_idle(wgi_core *c, const wgi_region *busy);
 int wgi_give_up_beside(wgi_core *c);
+/* Of that the regions that no list stands in. */
+int wgi_give_up_lists(wgi_core *c, const wgi_region *busy);
 
 /* A position among the payloads: which chunk, and how far into it, from that bit down; how many
  * bytes there are before it, in all chunks. Goes on at `top` in chunk k. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Memory: the only file that obtains any, and the one that counts of which budget it is. */
 #define _GNU_SOURCE /* MAP_ANONYMOUS, MADV_HUGEPAGE */
-#include "tape.h"
+#include "arena.h"
 
 #include <sys/mman.h>
 #include <sys/resource.h>
@@ -11,6 +11,8 @@
 /* Larger pieces are not touched before they are used: that would take seconds, and what the
  * machine has not would be found out by being killed. */
 #define LARGE ((size_t)1 << 28)
+/* For objects of that size lists that stand idle are given back first. */
+#define LARGE_OBJECT ((size_t)1 << 22)
 
 /* ---- the default callbacks ---- */
 
@@ -160,6 +162,7 @@ wg_status wgi_home_obtain(wgi_core *c, size_t bytes, wgi_home *home, void **out)
     *out = NULL;
     if (bytes > SIZE_MAX / 2) return WG_ENOMEM;
     *home = (wgi_home){c->memory, account, whole_pages(bytes)};
+    if (home->bytes >= LARGE_OBJECT) (void)wgi_give_up_lists(c, NULL);
     do
         if (account != NULL && wgi_budget_need(c, home->bytes, NULL) != WG_OK)
             return WG_EBUDGET;

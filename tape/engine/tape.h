@@ -445,6 +445,7 @@ static inline int wgi_is_telling(const wgi_core *c) {
 }
 /* Something else is being done from now on. */
 static inline void wgi_progress_begin(wgi_progress *p) {
+    if (p == NULL) return;
     p->done = 0;
     p->stopped = 0;
 }

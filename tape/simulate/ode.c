@@ -4,7 +4,7 @@
  *
  *     flow    (y, r)' = (f, g)(t, y, p)
  *     dual    the same, and (yt, rt)' = (f, g)_y yt + (f, g)_p pt */
-#include "ode.h"
+#include "ode_solve.h"
 
 #include "tape/function/graph/builder.h"
 
@@ -254,6 +254,7 @@ static void free_flow(wgi_ode_flow *f) {
 
 void wg_ode_free(wg_ode *k) {
     if (k == NULL) return;
+    wgi_ode_nodes_free(k);
     free_flow(&k->flow);
     free_flow(&k->dual);
     wgi_home_release(&k->home, k);
@@ -305,8 +306,9 @@ wg_status wg_ode_compile(wg_tape *t, const wg_ode *k, const wg_compile_options *
     wg_status s = obtain(c, "wg_ode_compile", &made);
     if (s != WG_OK) return s;
     const wgi_home home = made->home;
-    *made = *k;
+    memcpy(made, k, sizeof *made);
     made->home = home;
+    atomic_init(&made->kept, NULL);
     memset(&made->flow, 0, sizeof made->flow);
     memset(&made->dual, 0, sizeof made->dual);
     compiled->native = compiled->cached = 1;

@@ -16,6 +16,8 @@
 
 #include <wengert/ode.h>
 
+#include <stdatomic.h>
+
 /* ---- what is integrated: ode.c ----------------------------------------------------------- */
 
 /* Inputs t, y, p, and tangents of y and p; outputs y', integrands, and their tangents. */
@@ -51,6 +53,8 @@ struct wg_ode {
     int stiff;     /* is there what Rosenbrock methods need? */
     int second;    /* and what second derivatives do? */
     int separable; /* does each half of y' depend on the other half of y only? */
+    /* what nodes of functions were made with (ode_node.c); it changes while others read */
+    _Atomic(struct wgi_ode_kept *) kept;
     wgi_ode_flow flow;
     wgi_ode_flow dual; /* the same with the tangents of everything behind it */
 };

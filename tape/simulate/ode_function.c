@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* A solution as a part of a function: explicit steps of fixed size are written out, operation
- * by operation in the order of ode_step.c, so that the bits are the same. All others choose
- * their steps, or solve systems, at every point, and are refused by name. */
+ * by operation in the order of ode_step.c, so that the bits are the same. All others, which
+ * choose their steps, or solve systems, at every point, and more steps than are worth it, are
+ * one node (ode_node.c). */
 #include "ode_solve.h"
 
 #include "tape/engine/tape.h"
@@ -9,7 +10,7 @@
 
 #include <string.h>
 
-/* More nodes are too many. */
+/* More nodes are too many to be written out. */
 enum { MOST_NODES = 1 << 22 };
 
 typedef struct writing {
@@ -102,12 +103,13 @@ wg_status wgi_ode_flatten(wgi_graph *g, const wgi_block *b, const uint32_t *x, u
     const wgi_ode_flow *const flow = &call->k->flow;
     const size_t n = flow->states, stages = call->method->stages;
     double steps = 0;
-    for (size_t k = 1; k < call->times; k++)
+    for (size_t k = 1; call->fixed && k < call->times; k++)
         steps += wgi_ode_steps_between(call, call->time[k - 1], call->time[k]);
-    if (steps * (double)stages * (double)(flow->f->nodes + stages * n) > MOST_NODES)
-        return wgi_fail(g->c, WG_EMODE,
-                        "%s: wg_ode_solve: %g steps are too many to be written out", g->call,
-                        steps);
+    if (!call->fixed || call->method->gamma != 0 || flow->event != NULL ||
+        steps * (double)stages * (double)(flow->f->nodes + stages * n) > MOST_NODES) {
+        wgi_ode_add_node(g, call, x, y);
+        return g->c->status;
+    }
     writing w = {g,
                  call,
                  x + call->k->n,

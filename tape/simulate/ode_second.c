@@ -60,27 +60,29 @@ static wg_status solve_back(sweep *s, double *y0, double *p) {
     return WG_OK;
 }
 
-static wg_status value(wg_block *b) {
-    sweep s;
-    (void)lay_out(&s, b, &wgi_ode_call_of(b)->k->flow, b->work);
-    s.a.seed = seed;
-    return solve_back(&s, b->out[0].value, b->outputs > 1 ? b->out[1].value : NULL);
-}
-
-static wg_status jvp(wg_block *b) {
-    sweep s;
-    (void)lay_out(&s, b, &wgi_ode_call_of(b)->k->dual, b->work);
-    s.a.seed = seed_dual;
-    return solve_back(&s, b->out[0].bar, b->outputs > 1 ? b->out[1].bar : NULL);
-}
-
-static wg_status shape(wg_block *b) {
+wg_status wgi_ode_swept(wg_block *b, int tangents) {
     const wg_ode *const k = wgi_ode_call_of(b)->k;
     sweep s;
+    (void)lay_out(&s, b, tangents ? &k->dual : &k->flow, b->work);
+    s.a.seed = tangents ? seed_dual : seed;
+    double *const y0 = tangents ? b->out[0].bar : b->out[0].value;
+    double *const p = b->outputs < 2 ? NULL : tangents ? b->out[1].bar : b->out[1].value;
+    return solve_back(&s, y0, p);
+}
+
+size_t wgi_ode_swept_room(wg_block *b, int tangents) {
+    const wg_ode *const k = wgi_ode_call_of(b)->k;
+    sweep s;
+    return lay_out(&s, b, tangents ? &k->dual : &k->flow, NULL);
+}
+
+static wg_status value(wg_block *b) { return wgi_ode_swept(b, 0); }
+static wg_status jvp(wg_block *b) { return wgi_ode_swept(b, 1); }
+
+static wg_status shape(wg_block *b) {
     for (size_t i = 0; i < b->outputs; i++)
         b->out[i].rows = b->in[i].rows, b->out[i].cols = b->in[i].cols;
-    const size_t first = lay_out(&s, b, &k->flow, NULL),
-                 second = lay_out(&s, b, &k->dual, NULL);
+    const size_t first = wgi_ode_swept_room(b, 0), second = wgi_ode_swept_room(b, 1);
     b->work_bytes = first > second ? first : second;
     return WG_OK;
 }

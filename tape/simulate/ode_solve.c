@@ -181,6 +181,23 @@ static wg_status jvp(wg_block *b) {
     return wgi_ode_forward(&r, &record, NULL, NULL);
 }
 
+size_t wgi_ode_alone_room(wg_block *b, int tangents) {
+    const wg_ode *const k = wgi_ode_call_of(b)->k;
+    wgi_ode_run r;
+    wgi_ode_record record;
+    return lay_out(&r, &record, b, tangents ? &k->dual : &k->flow, NULL);
+}
+
+wg_status wgi_ode_alone(wg_block *b, int tangents, wg_ode_report *report) {
+    const wg_ode *const k = wgi_ode_call_of(b)->k;
+    wgi_ode_run r;
+    wgi_ode_record record;
+    (void)lay_out(&r, &record, b, tangents ? &k->dual : &k->flow, b->work);
+    r.reached = tangents ? store_tangents : store_values;
+    r.report = report;
+    return wgi_ode_forward(&r, &record, NULL, NULL);
+}
+
 /* ---- backward ---------------------------------------------------------------------------- */
 
 static void add(size_t n, const double *x, double *to) {
@@ -280,26 +297,23 @@ static wg_status shape(wg_block *b) {
     return WG_OK;
 }
 
+/* A part of functions: written out, or a node. */
+static const wgi_traits in_functions = {.flatten = wgi_ode_flatten};
 static const wg_block_op ode_op = {.name = "wg_ode_solve",
                                    .flags = WG_OP_TRANS,
                                    .shape = shape,
                                    .value = value,
                                    .vjp = vjp,
                                    .jvp = jvp,
-                                   .adjoint = wgi_ode_rule};
-/* Explicit steps of fixed size, which can be part of a function. */
-static const wgi_traits written_out = {.flatten = wgi_ode_flatten};
-static const wg_block_op fixed_op = {.name = "wg_ode_solve",
+                                   .adjoint = wgi_ode_rule,
+                                   .traits = &in_functions};
+/* With events, whose tangents come of adjoints. */
+static const wg_block_op event_op = {.name = "wg_ode_solve",
                                      .flags = WG_OP_TRANS,
                                      .shape = shape,
                                      .value = value,
                                      .vjp = vjp,
-                                     .jvp = jvp,
-                                     .adjoint = wgi_ode_rule,
-                                     .traits = &written_out};
-/* With events, whose tangents come of adjoints. */
-static const wg_block_op event_op = {
-    .name = "wg_ode_solve", .flags = WG_OP_TRANS, .shape = shape, .value = value, .vjp = vjp};
+                                     .traits = &in_functions};
 
 /* ---- the call ---------------------------------------------------------------------------- */
 
@@ -422,9 +436,7 @@ static wg_status solve(wg_tape *t, wgi_ode_call *call, const wg_mat *in, wg_mat 
     if (s != WG_OK) return s;
     wgi_ode_call *const kept = keep_call(t, call);
     if (kept == NULL) return c->status;
-    const wg_block_op *const op = k->flow.event != NULL                     ? &event_op
-                                  : call->fixed && call->method->gamma == 0 ? &fixed_op
-                                                                            : &ode_op;
+    const wg_block_op *const op = k->flow.event != NULL ? &event_op : &ode_op;
     s = wg_apply(t, op, &kept, sizeof kept, k->params != 0 ? 2 : 1, in,
                  k->integrals != 0 ? 2 : 1, out);
     if (report != NULL) *report = kept->report;

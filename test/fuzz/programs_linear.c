@@ -301,6 +301,12 @@ struct toy_matrix toy_exponential(const struct toy_matrix *a) {
     return y;
 }
 
+static int all_finite(const struct toy_matrix *a) {
+    int finite = 1;
+    for (size_t i = 0; i < a->rows * a->cols; i++) finite &= isfinite(a->v[i].c[0]) != 0;
+    return finite;
+}
+
 /* Denman and Beavers 1976: Y <- (Y + Z^-1)/2, Z <- (Z + Y^-1)/2, of A divided by its size. Of
  * an eigenvalue that is negative or 0 there is no limit: then no element is a number, although
  * those of other eigenvalues may have come to rest. */
@@ -311,16 +317,18 @@ struct toy_matrix toy_root(const struct toy_matrix *a) {
     const struct toy_matrix y = scaled(1 / f, a), z = toy_copy(&one);
     const size_t count = a->rows * a->rows, bytes = count * sizeof *y.v, mark = toy_mark();
     int last = STEPS;
-    for (int k = 0; k < last; k++, toy_rewind(mark)) {
+    /* processors take ten times as long for what is no number */
+    int finite = all_finite(&y);
+    for (int k = 0; k < last && finite; k++, toy_rewind(mark)) {
         const struct toy_matrix u = toy_solve(&z, &one), v = toy_solve(&y, &one);
         const struct toy_matrix yu = toy_sum(&y, 1, &u), zv = toy_sum(&z, 1, &v);
         const struct toy_matrix next = scaled(0.5L, &yu), change = toy_sum(&next, -1, &y);
         if (last == STEPS && size_of(&change) <= 1e-12L * size_of(&next)) last = k + MORE;
         memcpy(y.v, next.v, bytes);
         memcpy(z.v, scaled(0.5L, &zv).v, bytes);
+        finite = all_finite(&y);
     }
-    int found = last != STEPS;
-    for (size_t i = 0; i < count; i++) found &= isfinite(y.v[i].c[0]) != 0;
+    const int found = finite && last != STEPS;
     for (size_t i = 0; i < count && !found; i++) y.v[i] = toy_number(NAN);
     return scaled(sqrtl(f), &y);
 }
@@ -333,6 +341,7 @@ struct toy_matrix toy_logarithm(const struct toy_matrix *a) {
     toy_real f = 2;
     for (int k = 0; k < ROOTS && !(size_of(&e) < 0.25L); k++) {
         const struct toy_matrix root = toy_root(&u);
+        if (!all_finite(&root)) return root;
         u = root;
         e = toy_sum(&u, -1, &one);
         f *= 2;

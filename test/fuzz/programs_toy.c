@@ -70,9 +70,16 @@ struct toy_series toy_sub(struct toy_series a, struct toy_series b) {
     for (int k = 0; k < TOY_TERMS; k++) a.c[k] -= b.c[k];
     return rounded_series(a);
 }
+/* Of what is no number nothing is known: processors take ten times as long for its terms. */
+static struct toy_series no_number(void) {
+    struct toy_series y;
+    for (int k = 0; k < TOY_TERMS; k++) y.c[k] = NAN;
+    return y;
+}
 struct toy_series toy_mul(struct toy_series a, struct toy_series b) {
     struct toy_series y;
     y.c[0] = a.c[0] * b.c[0];
+    if (y.c[0] != y.c[0]) return no_number();
     y.c[0] = rounded(y.c[0], y.c[0]);
     for (int k = 1; k < TOY_TERMS; k++) {
         toy_real size = y.c[k] = 0;
@@ -89,6 +96,7 @@ struct toy_series toy_div(struct toy_series a, struct toy_series b) {
     struct toy_series y;
     if (b.c[0] == 0) toy_run.infinite = 1;
     y.c[0] = a.c[0] / b.c[0];
+    if (y.c[0] != y.c[0]) return no_number();
     y.c[0] = rounded(y.c[0], y.c[0]);
     /* as by partials: powers of the slope of b, which may cancel others */
     const toy_real slope = fabsl(b.c[1] / b.c[0]);
@@ -211,13 +219,22 @@ static struct toy_series by_row(const wg_scalar_op *op, const struct toy_series 
     return y;
 }
 
-/* At a jump that the sign of a zero decides, which BLAS and loops leave open. */
+#define ROUNDED_0 0x1p-40
+#define JUMP 0.25
+
+/* At a jump that the sign of a zero decides, which BLAS and loops leave open; or that what BLAS
+ * makes of a 0 decides. */
 static void look_for_jumps(const wg_scalar_op *op, const struct toy_series *x) {
     double a[4];
     for (unsigned i = 0; i < op->arity; i++) a[i] = (double)x[i].c[0];
     for (unsigned i = 0; i < op->arity; i++) {
-        if (a[i] != 0) continue;
-        const double here = op->value(a);
+        const double here = op->value(a), old = a[i];
+        if (old != 0 && toy_run.blas && fabs(old) < ROUNDED_0) {
+            a[i] = 0;
+            if (fabs(op->value(a) - here) > JUMP) toy_run.known = 0;
+            a[i] = old;
+        }
+        if (old != 0) continue;
         a[i] = -a[i];
         if (op->value(a) != here && here == here) toy_run.infinite = 1;
         a[i] = -a[i];
@@ -295,7 +312,7 @@ struct toy_matrix toy_nodes(const struct program_case *c, size_t self,
         if (s->op->toy == NULL) toy_run.known = 0;
         if (!toy_run.known) return *out;
         s->op->toy(c, s, in, out);
-        if (s->op->backward) toy_noise(out);
+        if (s->op->backward) toy_noise(out), toy_run.blas = 1;
         look(out, 0);
         toy_rewind(mark);
     }
@@ -306,7 +323,7 @@ void toy_program(const struct program_case *c, size_t self, const struct toy_ser
                  struct toy_series *y) {
     toy_run.known = 1;
     toy_run.terms = TOY_TERMS;
-    toy_run.extreme = toy_run.infinite = 0;
+    toy_run.extreme = toy_run.infinite = toy_run.blas = 0;
     const struct toy_matrix last = toy_nodes(c, self, x);
     for (size_t j = 0; j < c->program[self].m; j++) y[j] = last.v[j];
     toy_forget();

@@ -32,6 +32,7 @@ struct toy_run {
     int terms;    /* how many are known: an operation without third derivatives makes it 3 */
     int extreme;  /* a number beyond 1e120 or, not 0, below 1e-120 was met */
     int infinite; /* so was a slope, or the sign of a zero decided */
+    int blas; /* an operation by BLAS or LAPACK was met: what follows is rounded as it likes */
     int noisy;
     struct program_random noise;
 };

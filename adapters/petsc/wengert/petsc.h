@@ -77,8 +77,10 @@ WG_API PetscErrorCode wg_petsc_ts_residual_by_parameters(TS ts, PetscReal t, Vec
  * this order:
  * wg_petsc_ts_hessian_uu, _up, _pu, _pp - for each objective the Hessian of l' f, l being its
  * adjoint of the states, times v: by the states times a direction of states, by the states
- * times one of parameters, ... A TS with a quadrature is refused (WG_EMODE). A tangent begins
- * at twice the matrix of TSAdjointSetForward times the direction: that is PETSc's.
+ * times one of parameters, ... A TS with a quadrature is refused (WG_EMODE): PETSc asks for
+ * Hessians of rates and of residuals only, and would leave out those of the integrands. Make the
+ * integral a state, q' = g, instead. A tangent begins at twice the matrix of TSAdjointSetForward
+ * times the direction: that is PETSc's.
  * Cost:    a sparse Hessian by all inputs for each objective. */
 WG_API PetscErrorCode wg_petsc_ts_hessian_uu(TS ts, PetscReal t, Vec u, Vec *l, Vec v, Vec *hv,
                                              void *problem);

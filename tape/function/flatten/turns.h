@@ -78,7 +78,7 @@ typedef struct wgi_turns {
     wgi_core *c;
     wgi_home home;
     int open, failed;
-    int holds; /* does the tape of the turns hold memory? */
+    int holds;       /* does the tape of the turns hold memory? */
     uint64_t opened; /* in which generation of the tape */
     unsigned flags;
     const void *site;

@@ -127,7 +127,7 @@ uint32_t wgi_first_partial(wgi_graph *g, uint32_t node, size_t j) {
 
 /* ---- the third order: a text on operands of its own, differentiated ---- */
 
-/* The texts of formula.def: of a first partial, or of a second one; WGI_NO_NODE: there is none. */
+/* The text of formula.def for a first partial, or a second one; WGI_NO_NODE: there is none. */
 static uint32_t formula(wgi_graph *g, const wg_scalar_op *op, unsigned order, uint32_t k,
                         const uint32_t *x, uint32_t value) {
     static const struct {

@@ -67,7 +67,7 @@ static wg_status record(recorded *r, const double *number, const uint32_t *w) {
     const size_t n = wgi_whole_operands(op), m = wgi_whole_results(op);
     const wg_options options = {.flags = WG_KEEP_CODE};
     double *const x = wg_tape_keep(&c->head, (n + m + 1) * sizeof *x, NULL);
-    char *const work = wg_tape_keep(&c->head, wgi_whole_work(op) + 64, NULL);
+    char *const work = wg_tape_keep(&c->head, wgi_whole_work(op, number) + 64, NULL);
     if (x == NULL || work == NULL) return c->status;
     double *const y = x + n;
     memcpy(x + n - op->row->numbers, number, op->row->numbers * sizeof *x);

@@ -450,6 +450,10 @@ static void finish(wgi_fn_maker *m) {
     p->shared = shared, p->total = total;
     p->input_node = input_node, p->result_node = result_node, p->check_node = check_node;
     p->native_constant = constant;
+    /* what is known of nodes is not needed any more, and takes more than what comes of it */
+    wgi_list_give(m->c, &m->by_node);
+    wgi_list_give(m->c, &m->units.room);
+    wgi_list_give(m->c, &m->free.room);
     wgi_pieces b = {NULL, 0};
     move(&b, p, m);
     void *base;

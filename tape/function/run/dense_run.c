@@ -19,18 +19,31 @@ typedef struct work {
     size_t points;            /* loaded together */
     size_t operands, results; /* of one point, rounded up so that the next one is aligned */
     double *x, *y;
-    void *more; /* workspace of the operation */
+    void *more; /* workspace of the operation, and how many bytes that is */
+    size_t bytes;
 } work;
 
 static size_t rounded(size_t n) { return (n + 7) / 8 * 8; }
 
+/* The bytes of a node with numbers behind its operands, which may say how many. */
+static size_t bytes_of(const wgi_whole_op *op, const wg_function *f, const wgi_node *n) {
+    double number[WGI_WHOLE_NUMBERS];
+    const size_t count = op->row->numbers;
+    for (size_t i = 0; i < count; i++) {
+        const wgi_node *const x = &f->node[f->operand[n->first + n->count - count + i]];
+        if (x->kind != WGI_NODE_NUMBER) return wgi_whole_work(op, NULL);
+        number[i] = x->value;
+    }
+    return wgi_whole_work(op, number);
+}
+
 /* Prepares, or, with base NULL, only counts the bytes. */
-static size_t cut(work *w, const wgi_node *n, char *base) {
+static size_t cut(work *w, const wg_function *f, const wgi_node *n, char *base) {
     size_t results, bytes;
     w->block = n->kind == WGI_NODE_WHOLE;
     if (w->block) {
         w->whole = wgi_whole_of(n);
-        results = wgi_whole_results(&w->whole), bytes = wgi_whole_work(&w->whole);
+        results = wgi_whole_results(&w->whole), bytes = bytes_of(&w->whole, f, n);
     } else {
         w->dense = wgi_dense_of(n);
         results = wgi_dense_results(&w->dense), bytes = wgi_dense_work(&w->dense);
@@ -40,6 +53,7 @@ static size_t cut(work *w, const wgi_node *n, char *base) {
     w->points = POINTS;
     while (w->points > 1 && w->points * near > NEAR) w->points /= 2;
     const size_t x = w->points * w->operands, y = w->points * w->results;
+    w->bytes = bytes;
     if (base != NULL) {
         w->x = (double *)(void *)base;
         w->y = w->x + x;
@@ -53,7 +67,7 @@ static size_t most_work(const wg_function *f, unsigned kind) {
     for (size_t i = 0; i < f->nodes; i++) {
         work w;
         if (f->node[i].kind != kind) continue;
-        const size_t bytes = cut(&w, &f->node[i], NULL);
+        const size_t bytes = cut(&w, f, &f->node[i], NULL);
         if (bytes > most) most = bytes;
     }
     return most;
@@ -88,7 +102,7 @@ static void store(const wgi_fn_run *r, const uint32_t *result, const uint32_t *p
 }
 
 static void do_one(const work *w, const double *x, double *y) {
-    if (w->block) wgi_whole_value(&w->whole, x, y, w->more);
+    if (w->block) wgi_whole_value(&w->whole, x, y, w->more, w->bytes);
     else wgi_dense_value(&w->dense, x, y, w->more);
 }
 
@@ -99,7 +113,7 @@ void wgi_fn_dense_run(wgi_fn_run *r, const wgi_fn_call *call) {
     const uint32_t *const result = list + call->operands, *const part = result + call->results;
     const size_t operands = call->operands;
     work w;
-    (void)cut(&w, &r->function->node[call->node], r->whole);
+    (void)cut(&w, r->function, &r->function->node[call->node], r->whole);
     load_uniforms(r, list, &w, operands);
     for (size_t p = 0; p < r->rows; p += w.points) {
         const size_t points = r->rows - p < w.points ? r->rows - p : w.points;

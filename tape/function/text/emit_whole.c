@@ -44,7 +44,7 @@ void wgi_emit_whole(wgi_writer *w, uint32_t node) {
     const wgi_node *const n = &w->f->node[node];
     const wgi_whole_op op = wgi_whole_of(n);
     const size_t results = wgi_whole_results(&op);
-    const size_t work = wgi_whole_work(&op) / sizeof(double) + 1;
+    const size_t work = wgi_whole_work(&op, NULL) / sizeof(double) + 1;
     wgi_line(w, 0, "{\n");
     wgi_line(w, 1, "wgi_aligned double given[%u], got[%zu], work[%zu];\n", n->count, results,
              work);
