@@ -212,8 +212,99 @@ static void cholesky_has_no_number_where_there_is_no_factor(void **state) {
     assert_int_equal(far_check(c, FAR_COMPILED), 2);
 }
 
+/* ---- second derivatives where two eigenvalues or singular values are one ---- */
+
+enum { LEAST = 3, MOST_ENTRIES = LEAST * LEAST };
+typedef struct squares {
+    const char *name;
+    size_t rows, cols;
+} squares;
+
+/* The sum of the squares of what there is: tr A'A, or tr A A of the eigenvalues of any A. */
+static wg_status squares_of(wg_tape *t, size_t n, const wg_real *x, size_t m, wg_real *y,
+                            void *data) {
+    const squares *const s = data;
+    const wg_mat a = wg_mat_gather(t, s->rows, s->cols, x);
+    wg_mat w, im;
+    (void)n, (void)m;
+    if (strcmp(s->name, "eigvalsh") == 0) w = wg_eigvalsh(t, a);
+    else if (strcmp(s->name, "eigvalsh_general") == 0)
+        w = wg_eigvalsh_general(t, a, wg_mat_identity(t, s->rows));
+    else if (strcmp(s->name, "svdvals") == 0) w = wg_svdvals(t, a);
+    else if (wg_eigvals(t, a, &w, &im) != WG_OK) return wg_tape_status(t);
+    y[0] = wg_mat_sum(t, wg_mat_square(t, w));
+    if (strcmp(s->name, "eigvals") == 0)
+        y[0] = wg_let(t, wg_sub(y[0], wg_mat_sum(t, wg_mat_square(t, im))));
+    return wg_tape_status(t);
+}
+
+static void numbers_of(const wg_function *f, const double *x, const double *v, double *y) {
+    const wg_points in[2] = {{x, 0, 1}, {v, 0, 1}};
+    const wg_results out = {y, 0, 1};
+    void *const work = aligned_alloc(64, (wg_function_work(f, NULL) + 127) / 64 * 64);
+    assert_non_null(work);
+    assert_int_equal(wg_function_evaluate(f, 1, in, &out, NULL, work, NULL), WG_OK);
+    free(work);
+}
+
+static void second_derivatives_at_values_that_are_one_are_right_or_none(void **state) {
+    (void)state;
+    static const squares all[] = {{"eigvalsh", 3, 3}, {"eigvalsh_general", 3, 3},
+                                  {"svdvals", 3, 3},  {"svdvals", 3, 2},
+                                  {"svdvals", 2, 3},  {"eigvals", 3, 3}};
+    static const double points[][MOST_ENTRIES] = {{1, 0.5, 0.25, 0.5, 2.5, -0.5, 0.25, -0.5, 5},
+                                                  {0},
+                                                  {1, 0, 0, 0, 1, 0, 0, 0, 1},
+                                                  {1, 1, 1, 1, 1, 1, 1, 1, 1},
+                                                  {2, 1, 1, 1, 2, 1, 1, 1, 2},
+                                                  {1e9, 2e9, 3e9, 2e9, 4e9, 6e9, 3e9, 6e9, 9e9},
+                                                  {1, 0, 0, 0, 0, 0, 0, 0, 0}};
+    static const double v[MOST_ENTRIES] = {1, 2, 3, 2, -1, 0.5, 3, 0.5, 2};
+    wg_tape *const t = wg_tape_new(&(wg_options){.flags = WG_KEEP_CODE});
+    for (size_t c = 0; c < sizeof all / sizeof *all; c++) {
+        squares s = all[c];
+        const size_t n = s.rows * s.cols;
+        const int any = strcmp(s.name, "eigvals") == 0;
+        const int symmetric = strncmp(s.name, "eigvalsh", 8) == 0;
+        const wg_argument in = {"x", n, 1, 0}, out = {"y", 1, 1, 0};
+        wg_function *f, *g, *hv, *h;
+        assert_int_equal(wg_function_record(t, squares_of, &s, 1, &in, points[0], 1, &out, &f),
+                         WG_OK);
+        assert_int_equal(wg_function_gradient(t, f, &g), WG_OK);
+        assert_int_equal(wg_function_hvp(t, f, &hv), WG_OK);
+        assert_int_equal(wg_function_jacobian(t, g, &h), WG_OK);
+        for (size_t p = 0; p < sizeof points / sizeof *points; p++) {
+            const double *const x = points[p];
+            double first[MOST_ENTRIES], along[MOST_ENTRIES],
+                second[MOST_ENTRIES * MOST_ENTRIES];
+            numbers_of(g, x, NULL, first);
+            numbers_of(hv, x, v, along);
+            numbers_of(h, x, NULL, second);
+            for (size_t e = 0; e < n; e++) {
+                const size_t turned = any ? e % 3 * 3 + e / 3 : e;
+                const double size = 1e3 * DBL_EPSILON * (1 + x[n - 1]);
+                if (p == 0) assert_true(!isnan(along[e]));
+                if (!any) assert_true(fabs(first[e] - 2 * x[e]) <= size);
+                if (!isnan(along[e]) && !(fabs(along[e] - 2 * v[turned]) <= 1e4 * DBL_EPSILON))
+                    fail_msg("%s, point %zu, entry %zu: %g", s.name, p, e, along[e]);
+                for (size_t k = 0; k < n; k++) {
+                    const double got = second[e * n + k];
+                    const int own = k == turned, other = k == e % 3 * 3 + e / 3;
+                    /* of symmetric ones, the symmetric part moves */
+                    const double want = symmetric ? own + other : 2 * own;
+                    if (!isnan(got) && !(fabs(got - want) <= 1e4 * DBL_EPSILON))
+                        fail_msg("%s, point %zu, entries %zu, %zu: %g", s.name, p, e, k, got);
+                }
+            }
+        }
+        wg_function_free(f), wg_function_free(g), wg_function_free(hv), wg_function_free(h);
+    }
+    wg_tape_free(t);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(second_derivatives_at_values_that_are_one_are_right_or_none),
         cmocka_unit_test(signs_of_qr_are_those_of_the_point),
         cmocka_unit_test(qr_says_where_the_rank_is_lower),
         cmocka_unit_test(least_squares_say_where_the_rank_is_lower),

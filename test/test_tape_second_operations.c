@@ -174,7 +174,7 @@ static const wg_krylov sharp = {1e-15, 0, 0};
     N(wg_logdet_spd, wg_logdet_spd(t, s))                                                      \
     M(wg_solve_symmetric, wg_solve_symmetric(t, s, b))                                         \
     N(wg_logabsdet_symmetric, wg_logabsdet_symmetric(t, s, NULL))                              \
-    N(wg_det, wg_det(t, a))                                                                    \
+    N(wg_det, wg_det(t, wg_mat_transpose(a)))                                                  \
     M(wg_inverse, wg_inverse(t, a))                                                            \
     M(wg_inverse_spd, wg_inverse_spd(t, s))                                                    \
     M(wg_cholesky, wg_cholesky(t, s))                                                          \

@@ -60,21 +60,20 @@ const wg_block_op wgi_op_concat_cols = {
 
 enum { MOST = 16 }; /* operands of wg_apply */
 
+/* More of them in parts of parts, so that an element is copied once for each level. */
 static wg_mat join(wg_tape *t, const wg_block_op *op, unsigned beside, size_t count,
                    const wg_mat *x) {
-    wg_mat in[MOST], y;
+    wg_mat part[MOST], y;
     if (count == 0) return wg_mat_constant(t, 0, 0, &(const double){0}, 1);
-    if (count <= MOST || x == NULL) {
-        (void)wg_apply(t, op, &beside, sizeof beside, count <= MOST ? count : MOST, x, 1, &y);
-        return y;
+    if (count > MOST && x != NULL) {
+        for (size_t k = 0, from = 0; k < MOST; k++) {
+            const size_t n = (count - from) / (MOST - k);
+            part[k] = join(t, op, beside, n, x + from);
+            from += n;
+        }
+        count = MOST, x = part;
     }
-    (void)wg_apply(t, op, &beside, sizeof beside, MOST, x, 1, &y);
-    for (size_t k = MOST; k < count;) {
-        size_t n = 1;
-        in[0] = y;
-        while (n < MOST && k < count) in[n++] = x[k++];
-        (void)wg_apply(t, op, &beside, sizeof beside, n, in, 1, &y);
-    }
+    (void)wg_apply(t, op, &beside, sizeof beside, count <= MOST ? count : MOST, x, 1, &y);
     return y;
 }
 

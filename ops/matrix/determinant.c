@@ -17,10 +17,11 @@
 
 /* ---- log-determinant; the sign is a second result where it is wanted ---- */
 
-/* A factor of its own becomes S^-1, in its place, with the first derivative: for those after
- * it. */
+/* A factor of its own becomes S^-1, or adj(S)', in its place, with the first derivative: for
+ * those after it. What it is: */
+enum { FACTOR, INVERSE, ADJUGATE, ADJUGATE_BY_LDU };
 static int is_own(const wg_block *b) { return wgi_factored_of(b)->packed == NULL; }
-static double *is_inverse(const wg_block *b) {
+static double *what_is_there(const wg_block *b) {
     const size_t bytes = wgi_factor_bytes(wgi_factored_of(b)->kind, b->in[0].rows);
     return (double *)(void *)((char *)b->saved + bytes);
 }
@@ -40,7 +41,7 @@ static wg_status logdet_value(wg_block *b) {
     const size_t n = b->in[0].rows;
     const wg_status s = wgi_factor_make(b);
     if (s != WG_OK) return s;
-    if (is_own(b)) *is_inverse(b) = 0;
+    if (is_own(b)) *what_is_there(b) = FACTOR;
     const double *const packed = wgi_packed(b, 0);
     double sum = 0;
     for (size_t i = 0; i < n; i++) sum += log(fabs(packed[i * (n + 1)]));
@@ -55,10 +56,10 @@ static double *inverse_of(const wg_block *b) {
     char *work = (char *)b->work;
     double *const packed = wgi_packed(b, 0), *const g =
                                                  is_own(b) ? packed : wgi_take(&work, n * n);
-    if (is_own(b) && *is_inverse(b) != 0) return g;
+    if (is_own(b) && *what_is_there(b) == INVERSE) return g;
     wgi_inverse(wgi_factored_of(b)->kind, n, packed, wgi_pivots(b, 0), g,
                 (double *)(void *)work);
-    if (is_own(b)) *is_inverse(b) = 1;
+    if (is_own(b)) *what_is_there(b) = INVERSE;
     return g;
 }
 
@@ -253,13 +254,18 @@ static wg_status det_shape(wg_block *b) {
     const size_t by_ldu = wgi_room_of(n * n) + wgi_rounded(wgi_dense_work(&op));
     b->out[0].rows = b->out[0].cols = 1;
     b->work_bytes = wgi_room_of(n * n) + (inverse > by_ldu ? inverse : by_ldu);
-    return wgi_factor_shape(b);
+    const wg_status s = wgi_factor_shape(b);
+    if (is_own(b)) b->saved_bytes += wgi_room_of(1);
+    return s;
 }
 
 static wg_status det_value(wg_block *b) {
     const wgi_factored *const p = wgi_factored_of(b);
     const size_t n = b->in[0].rows;
-    if (p->packed == NULL) (void)wgi_factor_one(b, 0); /* a singular one has a zero in U */
+    if (is_own(b)) {
+        (void)wgi_factor_one(b, 0); /* a singular one has a zero in U */
+        *what_is_there(b) = FACTOR;
+    }
     const double *const packed = wgi_packed(b, 0);
     double d = 1;
     int normal = 1;
@@ -302,6 +308,7 @@ static int is_nearly_singular(const wg_block *b) {
     const size_t n = b->in[0].rows;
     const double *const packed = wgi_packed(b, 0);
     double low = INFINITY, high = 0;
+    if (is_own(b) && *what_is_there(b) != FACTOR) return *what_is_there(b) == ADJUGATE_BY_LDU;
     for (size_t i = 0; i < n; i++) {
         const double u = fabs(packed[i * (n + 1)]);
         low = fmin(low, u), high = fmax(high, u);
@@ -310,22 +317,26 @@ static int is_nearly_singular(const wg_block *b) {
            (wgi_factored_of(b)->kind == WG_LU && low <= smallest_pivot * high);
 }
 
-/* g = adj(S)', all of it, in the workspace. */
+/* adj(S)': in the place of the factor, or in the workspace. */
 static double *adjugate(const wg_block *b) {
-    const wg_factor_kind kind = wgi_factored_of(b)->kind;
     const size_t n = b->in[0].rows;
-    const double *const packed = wgi_packed(b, 0), d = b->out[0].value[0];
+    double *const there = is_own(b) ? wgi_packed(b, 0) : NULL;
     char *work = (char *)b->work;
+    if (there != NULL && *what_is_there(b) != FACTOR) return there;
     double *const g = wgi_take(&work, n * n);
-    if (is_nearly_singular(b)) {
-        adjugate_by_ldu(b, g, work);
-        return g;
+    const int singular = is_nearly_singular(b);
+    if (singular) adjugate_by_ldu(b, g, work);
+    else {
+        const wg_factor_kind kind = wgi_factored_of(b)->kind;
+        wgi_inverse(kind, n, wgi_packed(b, 0), wgi_pivots(b, 0), g, (double *)(void *)work);
+        if (kind == WG_CHOLESKY) wgi_mirror(n, g, n);
+        else wgi_transpose(n, g);
+        for (size_t i = 0; i < n * n; i++) g[i] *= b->out[0].value[0];
     }
-    wgi_inverse(kind, n, packed, wgi_pivots(b, 0), g, (double *)(void *)work);
-    if (kind == WG_CHOLESKY) wgi_mirror(n, g, n);
-    else wgi_transpose(n, g);
-    for (size_t i = 0; i < n * n; i++) g[i] *= d;
-    return g;
+    if (there == NULL) return g;
+    memcpy(there, g, n * n * sizeof *g);
+    *what_is_there(b) = singular ? ADJUGATE_BY_LDU : ADJUGATE;
+    return there;
 }
 
 static wg_status det_vjp(wg_block *b) {
@@ -398,23 +409,79 @@ static wg_status cofactors_jvp(wg_block *b) {
     return WG_OK;
 }
 
+/* w g of S and w, with g = det S S^-T, and its tangent
+ *     wt g + w (tr(c' St) g - c St' g),  c = S^-T = g / det S.
+ * Source: Giles 2008, 2.2.3, and the product rule. */
+struct gradient {
+    const double *g;
+    double det;
+};
+
+static wg_status gradient_shape(wg_block *b) {
+    const size_t n = b->in[0].rows;
+    b->out[0].rows = b->out[0].cols = n;
+    b->work_bytes = 2 * wgi_room_of(n * n);
+    return WG_OK;
+}
+
+static wg_status gradient_value(wg_block *b) {
+    const struct gradient *const p = b->params;
+    const size_t n = b->in[0].rows;
+    for (size_t e = 0; e < n * n; e++) b->out[0].value[e] = b->in[1].value[0] * p->g[e];
+    return WG_OK;
+}
+
+static wg_status gradient_jvp(wg_block *b) {
+    const struct gradient *const p = b->params;
+    const wg_block_arg *const s = &b->in[0], *const w = &b->in[1];
+    const size_t n = s->rows;
+    const int order = wgi_int(n);
+    char *work = (char *)b->work;
+    double *const c = wgi_take(&work, n * n), *const left = wgi_take(&work, n * n),
+                  *const y = b->out[0].bar;
+    memset(y, 0, n * n * sizeof *y);
+    if (s->bar != NULL) {
+        double trace = 0;
+        for (size_t e = 0; e < n * n; e++) {
+            c[e] = p->g[e] / p->det;
+            trace += c[e] * s->bar[e % n + e / n * s->bar_ld];
+        }
+        cblas_dgemm(CblasColMajor, CblasNoTrans, CblasTrans, order, order, order, 1, c, order,
+                    s->bar, wgi_int(s->bar_ld), 0, left, order);
+        cblas_dgemm(CblasColMajor, CblasNoTrans, CblasNoTrans, order, order, order, -1, left,
+                    order, p->g, order, 0, y, order);
+        for (size_t e = 0; e < n * n; e++) y[e] = w->value[0] * (y[e] + trace * p->g[e]);
+    }
+    const double wt = w->bar != NULL ? w->bar[0] : 0;
+    for (size_t e = 0; e < n * n && wt != 0; e++) y[e] += wt * p->g[e];
+    return WG_OK;
+}
+
+static wg_mat turned(wg_mat a, unsigned trans) { return trans ? wg_mat_transpose(a) : a; }
+
 /* w det A^-T, or w times the cofactors. */
 static wg_status det_adjoint(wg_tape *t, wg_block *b, const wg_mat *in, const wg_mat *out,
                              const wg_mat *bar, wg_mat *back) {
-    static const wg_block_op op = {"adjoint of wg_det",
-                                   0,
-                                   cofactors_shape,
-                                   cofactors_value,
-                                   NULL,
-                                   cofactors_jvp,
-                                   NULL,
-                                   NULL,
-                                   NULL};
+    static const wg_block_op by_cofactors = {.name = "adjoint of wg_det",
+                                             .shape = cofactors_shape,
+                                             .value = cofactors_value,
+                                             .jvp = cofactors_jvp};
+    static const wg_block_op by_inverse = {.name = "adjoint of wg_det",
+                                           .shape = gradient_shape,
+                                           .value = gradient_value,
+                                           .jvp = gradient_jvp};
     const int symmetric = wgi_factored_of(b)->kind == WG_CHOLESKY;
     wg_mat g;
     if (in[0].rows == 0) return WG_OK;
+    if (is_own(b) && !is_nearly_singular(b)) {
+        const struct gradient p = {adjugate(b), out[0].value[0]};
+        const wg_mat of[2] = {turned(in[0], in[0].trans), bar[0]};
+        const wg_status s = wg_apply(t, &by_inverse, &p, sizeof p, 2, of, 1, &g);
+        back[0] = turned(g, in[0].trans);
+        return s;
+    }
     if (is_nearly_singular(b))
-        (void)wg_apply(t, &op, &symmetric, sizeof symmetric, 1, in, 1, &g);
+        (void)wg_apply(t, &by_cofactors, &symmetric, sizeof symmetric, 1, in, 1, &g);
     else g = wg_mat_mul(t, out[0], wg_mat_transpose(wgi_inverse_again(t, b, in[0])));
     back[0] = wg_mat_mul(t, bar[0], g);
     return wg_tape_status(t);

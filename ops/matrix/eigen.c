@@ -443,16 +443,19 @@ static wg_status eigen_rule(wg_tape *t, wg_block *b, const wg_mat *in, const wg_
     if (in[0].rows == 0) return WG_OK;
     const wg_mat moves = (wg_mat_select_ne)(t, wg_mat_transpose(w.im), number_of(t, 0),
                                             number_of(t, 1), number_of(t, 0));
+    const wg_mat good = apart(t, w);
     pair m = {wg_diag(t, bar[0]), wg_diag(t, wg_mat_mul(t, bar[1], wg_mat_transpose(moves)))};
     if (!wgi_spectral_untouched(t, bar[2]) || !wgi_spectral_untouched(t, bar[3])) {
         const pair of_v = {bar[2], wg_mat_mul(t, bar[3], moves)};
-        const wg_mat good = apart(t, w);
         const pair more = across(t, 1, w, v, of_v, picked(t, v, moves),
                                  wg_mat_sub(t, number_of(t, 1), moves));
         m = (pair){wg_mat_add(t, m.re, wg_mat_mul(t, good, more.re)),
                    wg_mat_add(t, m.im, wg_mat_mul(t, good, more.im))};
     }
-    back[0] = wg_mat_mul(t, independent(t, v), real_solution(t, v, right_turned(t, m, v)));
+    const wg_mat y =
+        wg_mat_mul(t, independent(t, v), real_solution(t, v, right_turned(t, m, v)));
+    const wg_real q = wg_let(t, wg_sub(wg_mat_sum(t, good), (double)(in[0].rows * in[0].rows)));
+    back[0] = wgi_spectral_once(t, y, in[0], wg_mat_from_real(t, q));
     return wg_tape_status(t);
 }
 

@@ -340,66 +340,6 @@ static wg_status eigen_jvp(wg_block *b) {
     return WG_OK;
 }
 
-/* ---- quotients by differences of eigenvalues, or singular values ---- */
-
-static wg_status over_shape(wg_block *b) {
-    b->out[0].rows = b->in[0].rows, b->out[0].cols = b->in[0].cols;
-    return WG_OK;
-}
-static wg_status over_value(wg_block *b) {
-    const wg_block_arg *const top = &b->in[0], *const by = &b->in[1];
-    for (size_t j = 0; j < top->cols; j++)
-        for (size_t i = 0; i < top->rows; i++)
-            b->out[0].value[i + j * top->rows] =
-                top->value[i + j * top->ld] /
-                by->value[(by->rows == 1 ? 0 : i) + (by->cols == 1 ? 0 : j) * by->ld];
-    return WG_OK;
-}
-/* It is never swept: in a function it is taken apart. */
-static wg_status over_vjp(wg_block *b) {
-    b->why = "quotients of functions";
-    return WG_EMODE;
-}
-static wg_status over_expand(wg_tape *t, const wg_block *b, const wg_real *x, wg_real *y) {
-    const wgi_reals top = wgi_reals_operand(b, x, 0), by = wgi_reals_operand(b, x, 1);
-    const wgi_reals w = wgi_reals_operand(b, x, 2);
-    wg_real *const to = wgi_reals_result(b, y, 0);
-    const int differences = *(const int *)b->params;
-    if (w.rows == 0) return WG_OK;
-    const wg_real ends = wg_let(
-        t, wg_fmax(wg_fabs(wgi_reals_at(w, 0, 0)), wg_fabs(wgi_reals_at(w, w.rows - 1, 0))));
-    const wg_real near = wg_let(t, wg_mul(WGI_SPECTRAL_NEAR, ends));
-    for (size_t j = 0; j < top.cols; j++)
-        for (size_t i = 0; i < top.rows; i++) {
-            if (differences && i == j) {
-                to[i + j * top.rows] = wg_constant(0);
-                continue;
-            }
-            const wg_real d = wgi_reals_at(by, by.rows == 1 ? 0 : i, by.cols == 1 ? 0 : j);
-            const wg_real over = wg_let(t, wg_sub(wg_fabs(d), near));
-            const wg_real factor = wg_let(t, wg_div(wgi_expand_good(t, over), d));
-            const wg_real of[2] = {wgi_reals_at(top, i, j), factor};
-            to[i + j * top.rows] = wg_apply_scalar(t, wgi_expand_times, of);
-        }
-    return WG_OK;
-}
-
-wg_mat wgi_spectral_over(wg_tape *t, wg_mat top, wg_mat by, wg_mat w, int differences) {
-    static const wg_block_op op = {"quotients by differences",
-                                   WG_OP_EXPANDS,
-                                   over_shape,
-                                   over_value,
-                                   over_vjp,
-                                   NULL,
-                                   over_expand,
-                                   NULL,
-                                   NULL};
-    const wg_mat in[3] = {top, by, w};
-    wg_mat y;
-    (void)wg_apply(t, &op, &differences, sizeof differences, 3, in, 1, &y);
-    return y;
-}
-
 /* ---- adjoints in operations on matrices ---- */
 
 /* V diag(c) V' as an operation on A, B and c; params: w and V as they were found. With P, Q as
@@ -528,10 +468,13 @@ static wg_status eigen_rule(wg_tape *t, wg_block *b, const wg_mat *in, const wg_
     if (in[0].rows == 0) return WG_OK;
     if (!wgi_spectral_untouched(t, bar[1]))
         return vectors_adjoint(t, b->inputs, 1, out, bar, back);
-    back[0] = wg_gemm(t, 'N', 'T', 1, wg_mat_mul(t, v, wg_mat_transpose(bar[0])), v, 0, v);
-    if (b->inputs == 1) return wg_tape_status(t);
     const wg_mat w = wg_mat_transpose(wg_mat_mul(t, out[0], bar[0]));
-    back[1] = wg_gemm(t, 'N', 'T', -1, wg_mat_mul(t, v, w), v, 0, v);
+    const wg_mat q = wgi_spectral_apart(t, out[0], 0);
+    back[0] = wg_gemm(t, 'N', 'T', 1, wg_mat_mul(t, v, wg_mat_transpose(bar[0])), v, 0, v);
+    if (b->inputs == 2) back[1] = wg_gemm(t, 'N', 'T', -1, wg_mat_mul(t, v, w), v, 0, v);
+    for (size_t i = 0; i < b->inputs; i++)
+        for (size_t k = 0; k < b->inputs; k++)
+            back[i] = wgi_spectral_once(t, back[i], in[k], q);
     return wg_tape_status(t);
 }
 

@@ -48,6 +48,14 @@ double wgi_spectral_nothing(size_t n, double largest);
  * element of w to each, and the diagonal is 0, whatever is there in `by`. */
 wg_mat wgi_spectral_over(wg_tape *t, wg_mat top, wg_mat by, wg_mat w, int differences);
 
+/* In functions: y, with derivatives by all elements of a that are those of y, or NaN where q is
+ * that; otherwise q is 0. First derivatives of eigenvalues and singular values alone, y, are
+ * known where two of these are one, but no second ones. */
+wg_mat wgi_spectral_once(wg_tape *t, wg_mat y, wg_mat a, wg_mat q);
+/* 0, or NaN where two neighbours in w, first or last the largest, are as near to each other as
+ * WGI_SPECTRAL_NEAR says; zero: or the last to 0. */
+wg_mat wgi_spectral_apart(wg_tape *t, wg_mat w, int zero);
+
 /* Eigenvalues, or singular values, whose difference is up to this part of the largest have
  * vectors with at most half of their digits: numerators over it that may be rounding count as
  * 0, so that a loss that does not depend on the choice of the vectors gets nothing from

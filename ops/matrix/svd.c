@@ -319,9 +319,9 @@ static wg_status svd_rule(wg_tape *t, wg_block *b, const wg_mat *in, const wg_ma
                           const wg_mat *bar, wg_mat *back) {
     const wgi_svd f = wgi_svd_of(b);
     if (f.k == 0) return WG_OK;
-    (void)in;
     if (wgi_spectral_untouched(t, bar[0]) && wgi_spectral_untouched(t, bar[2])) {
-        back[0] = of_values(t, out[0], bar[1], out[2]);
+        back[0] = wgi_spectral_once(t, of_values(t, out[0], bar[1], out[2]), in[0],
+                                    wgi_spectral_apart(t, out[1], f.m != f.n));
         return wg_tape_status(t);
     }
     return vectors_adjoint(t, &f, 1, out, bar, back);
