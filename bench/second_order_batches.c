@@ -119,9 +119,9 @@ static wg_real normal(wg_tape *t, size_t n, const wg_real *x) {
 const struct second_function second_batches[SECOND_BATCHES] = {
     BATCH(det, "determinants"),
     BATCH(logabsdet, "log-determinants"),
-    BATCH(logdet_spd, "the same, positive definite"),
+    BATCH(logdet_spd, "log-determinants, definite"),
     BATCH(inverse, "inverses"),
-    BATCH(inverse_spd, "the same, positive definite"),
+    BATCH(inverse_spd, "inverses, definite"),
     BATCH(qr, "QR"),
     BATCH(lstsq, "least squares"),
     BATCH(eigvalsh, "symmetric eigenvalues"),
@@ -129,4 +129,4 @@ const struct second_function second_batches[SECOND_BATCHES] = {
     BATCH(svdvals, "singular values"),
     BATCH(svd, "SVD"),
     BATCH(expm, "exponentials"),
-    BATCH(normal, "normal log-densities, 2 columns")};
+    BATCH(normal, "normal densities")};
