@@ -329,6 +329,43 @@ static void systems_beside_one_with_a_nan_are_solved(void **state) {
     wg_tape_free(t);
 }
 
+/* Of the first and the third of three systems. */
+static wg_status two_systems(wg_tape *t, size_t n, const wg_real *x, size_t m, wg_real *y,
+                             void *data) {
+    const int which = *(const int *)data;
+    const wg_mat a = wg_mat_gather(t, 2, 6, x), b = wg_mat_gather(t, 2, 6, x + 12);
+    const wg_mat all =
+        which == 0   ? wg_solve_batch(t, 3, a, b)
+        : which == 1 ? wg_solve_spd_batch(t, 3, a, b)
+        : which == 2 ? wg_cholesky_batch(t, 3, a)
+                     : wg_trsm_batch(t, 3, which == 3 ? 'L' : 'R', 'L', 'T', 'N', 2, a, b);
+    const wg_mat first = wg_mat_block(all, 0, 0, 2, 2), third = wg_mat_block(all, 0, 4, 2, 2);
+    (void)n, (void)m;
+    y[0] = wg_let(t, wg_add(wg_mat_dot(t, first, first), wg_mat_dot(t, third, third)));
+    return wg_tape_status(t);
+}
+
+static void second_derivatives_leave_a_system_out_that_nothing_depends_on(void **state) {
+    enum { N = 24 };
+    double at[N] = {4, 1, 1, 3, 5, 1, 1, 6, 7, 2, 2, 5}, v[N], h[2][N];
+    uint64_t seed = 31;
+    (void)state;
+    wg_tape *const t = derived_tape();
+    for (size_t e = 0; e < N; e++) v[e] = walk_number(&seed);
+    for (size_t e = 12; e < N; e++) at[e] = walk_number(&seed);
+    for (int which = 0; which < 5; which++) {
+        for (int bad = 0; bad < 2; bad++) {
+            at[4] = bad ? NAN : 5;
+            const wg_status s = wg_hvp(t, two_systems, &which, N, at, v, NULL, NULL, h[bad]);
+            if (s != WG_OK) fail_msg("%d: %s", which, wg_tape_message(t));
+        }
+        assert_memory_equal(h[0], h[1], sizeof h[0]);
+        for (size_t e = 4; e < 8; e++) assert_true(h[1][e] == 0 && h[1][12 + e] == 0);
+        assert_true(h[1][0] != 0 && h[1][8] != 0);
+    }
+    wg_tape_free(t);
+}
+
 typedef struct with_nan {
     const family *f;
     const numbers *x;
@@ -669,6 +706,7 @@ int main(void) {
         cmocka_unit_test(a_batch_is_each_of_its_members),
         cmocka_unit_test(a_member_that_is_nan_touches_no_other),
         cmocka_unit_test(systems_beside_one_with_a_nan_are_solved),
+        cmocka_unit_test(second_derivatives_leave_a_system_out_that_nothing_depends_on),
         cmocka_unit_test(second_derivatives_beside_a_nan_are_those_of_the_others),
         cmocka_unit_test(a_degenerate_member_is_not_asked_where_nothing_depends_on_it),
         cmocka_unit_test(derivatives_of_all_orders_agree),
