@@ -40,7 +40,8 @@ WG_API size_t wg_read_file(void *file, void *data, size_t bytes);
  *                    that several can stand in one file.
  * t:       a tape, as workspace and for messages; left empty, as by a driver.
  * user:    operations of the user's own (WG_OPERATION1(name, ...) makes wgi_user_name), which
- *          are known by their names; more than needed do no harm.
+ *          are known by their names; more than needed do no harm, of several of one name the
+ *          first is taken.
  * Trust:   a file may be cut short, damaged or made to do harm: it is looked through before it
  *          is believed, and takes memory in proportion to its own bytes. What it does with
  *          its points may be many steps all the same, and a product of a column and a row has
