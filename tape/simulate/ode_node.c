@@ -132,7 +132,7 @@ static kept *make(wgi_core *c, const wgi_ode_call *call) {
     wgi_home home;
     void *base;
     const wg_status s =
-        wgi_home_obtain(c, sizeof(kept) + numbers * sizeof(double), &home, &base);
+        wgi_home_obtain_beside(&k->home, sizeof(kept) + numbers * sizeof(double), &home, &base);
     if (s != WG_OK) {
         (void)wgi_fail(c, s, "wg_ode_solve: no memory for a part of a function");
         return NULL;
