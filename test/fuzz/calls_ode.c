@@ -138,15 +138,16 @@ static wg_status part_of_function(wg_tape *t, size_t n, const wg_real *x, size_t
     return s;
 }
 ROW(in_functions) {
-    static const double lengths[] = {0, 0, 1e-3, 0.1};
     DRIVER_TAPE(t);
     const size_t times = 1 + below(4), columns = one_in(2) && times > 1 ? times - 1 : 1;
+    const int tested = one_in(2);
     struct part a = {.k = one_in(4) ? house_of_events : house,
-                     .o = {.method = (wg_ode_method)below(4),
-                           .rtol = lengths[below(4)],
-                           .atol = lengths[below(4)],
-                           .step = lengths[below(4)],
-                           .max_steps = 1 + below(60),
+                     .o = {.method = tested && one_in(2) ? WG_DOPRI5
+                                     : one_in(6)         ? (wg_ode_method)below(4)
+                                                         : WG_RODAS4,
+                           .rtol = tested ? 1e-4 : 0,
+                           .step = tested && one_in(2) ? 0 : 0.1,
+                           .max_steps = one_in(4) ? 1 + below(20) : 1000,
                            .stop_at_times = one_in(3),
                            .stored = below(4)},
                      .times = times};
