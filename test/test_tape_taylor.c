@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* test_tape_taylor.c - Taylor coefficients of callbacks, and their adjoints, against those of
  * functions, known series and each other. */
+#include "counted.h"
 #include "driver_cases.h"
 
 #include "ops/scalar/elementwise.h"
@@ -366,9 +367,26 @@ static void repeated_calls_do_not_allocate(void **state) {
     assert_true(before.memory_calls == after.memory_calls);
 }
 
-static void *reserve(void *ctx, size_t bytes) { return (void)ctx, aligned_alloc(4096, bytes); }
-static int commit(void *ctx, void *p, size_t n) { return memset(p, *(int *)ctx, n) == NULL; }
-static void release(void *ctx, void *p, size_t n) { (void)ctx, (void)n, free(p); }
+/* Memory that begins as one byte again and again. */
+struct stained {
+    wg_memory of;
+    int with;
+};
+static void *reserve(void *ctx, size_t bytes) {
+    const struct stained *const m = ctx;
+    return m->of.reserve(m->of.ctx, bytes);
+}
+static int commit(void *ctx, void *p, size_t bytes) {
+    const struct stained *const m = ctx;
+    const int failed = m->of.commit(m->of.ctx, p, bytes);
+    if (!failed) memset(p, m->with, bytes);
+    return failed;
+}
+static void release(void *ctx, void *p, size_t bytes) {
+    const struct stained *const m = ctx;
+    m->of.release(m->of.ctx, p, bytes);
+}
+
 static wg_status squares(wg_tape *t, size_t n, const wg_real *x, size_t m, wg_real *y,
                          void *data) {
     (void)n, (void)m, (void)data;
@@ -380,13 +398,14 @@ static wg_status squares(wg_tape *t, size_t n, const wg_real *x, size_t m, wg_re
 static void what_memory_held_before_decides_no_bits(void **state) {
     enum { MANY = 20 };
     double x[MANY], w[2 * MANY], c[2][2 * MANY], g[2][MANY];
-    int with[] = {0, 0xff}; /* of which NaN are made */
     (void)state;
     for (int k = 0; k < MANY; k++) x[k] = 1.3 / (1 + k), w[k] = 0.7, w[MANY + k] = -0.3;
     for (size_t order = 1; order < MANY; order++) {
         for (int k = 0; k < 2; k++) {
+            struct counted counted = counted_start();
+            struct stained m = {counted_memory(&counted), k == 0 ? 0 : 0xff}; /* NaN */
             const wg_options o = {.flags = WG_KEEP_CODE,
-                                  .memory = {reserve, commit, release, &with[k]}};
+                                  .memory = {reserve, commit, release, &m}};
             wg_tape *const t = wg_tape_new(&o);
             assert_int_equal(wg_taylor_vjp(t, squares, NULL, 1, order, x, 2, w, c[k], g[k]),
                              WG_OK);
