@@ -255,7 +255,11 @@ static void hessians_of_functions_are_those_of_the_tape(void **state) {
         assert_int_equal(wg_hessian(coded, solved, &a, ENTRIES, x, &f, g, h, ENTRIES), WG_OK);
         for (size_t l = 0; l < ENTRIES * ENTRIES; l++) size = fmax(size, fabs(h[l]));
         for (size_t l = 0; l < ENTRIES * ENTRIES; l++) assert_steps(got[l], h[l], size, 200);
-        wg_function_free(of), wg_function_free(second);
+        wg_function *jvp = NULL, *again = NULL;
+        assert_int_equal(wg_function_jvp(coded, of, &jvp), WG_OK);
+        assert_int_equal(wg_function_jvp(coded, jvp, &again), WG_EMODE);
+        assert_message(coded, "no third derivatives, nor tangents of tangents");
+        wg_function_free(of), wg_function_free(second), wg_function_free(jvp);
     }
     wg_ode_free(k);
 }
