@@ -315,9 +315,9 @@ static void nothing_is_lost_where_memory_fails(void **state) {
         const wg_options o = {
             .flags = WG_KEEP_CODE, .memory = counted_memory(&memory), .reserve = 1 << 16};
         const wg_argument in[] = {{"t", 1, 1, 0}, {"y", 2, 1, 0}, {"p", 5, 1, 0}};
-        const wg_argument out = {"f", 2, 1, 0};
+        const wg_argument out = {"f", 2, 1, 0}, all = {"x", 7, 1, 0}, one = {"y", 1, 1, 0};
         double x[8] = {1, 1, 1, 1, 1, 1, 1, 1}, value, g[7];
-        wg_function *f = NULL;
+        wg_function *f = NULL, *node = NULL;
         wg_ode *k = NULL;
         assert_true(fail_at < 1000);
         memory.fail_at = fail_at;
@@ -328,15 +328,34 @@ static void nothing_is_lost_where_memory_fails(void **state) {
         const wg_ode_system system = {.rhs = f};
         if (got == WG_OK) got = wg_ode_new(t, &system, &k);
         if (got == WG_OK) got = wg_gradient(t, last, k, 7, x, &value, g);
+        if (got == WG_OK) got = wg_function_record(t, last, k, 1, &all, x, 1, &one, &node);
         if (got != WG_OK) {
             assert_int_equal(got, WG_ENOMEM);
             assert_true(wg_tape_message(t)[0] != 0);
         }
         wg_function_free(f);
+        wg_function_free(node);
         wg_ode_free(k);
         wg_tape_free(t);
         assert_true(memory.ranges == 0 && memory.wrong == 0);
     }
+}
+
+/* A system may outlive the memory of a tape on which it became a part of a function. */
+static void functions_leave_nothing_of_a_system_in_the_memory_of_their_tape(void **state) {
+    (void)state;
+    struct counted memory = counted_start();
+    const wg_options o = {.flags = WG_KEEP_CODE, .memory = counted_memory(&memory)};
+    const wg_argument in = {"x", 7, 1, 0}, out = {"y", 1, 1, 0};
+    const double x[7] = {1, 1, 1, 1, 1, 1, 1};
+    wg_ode *const k = hunting(0);
+    wg_tape *const t = wg_tape_new(&o);
+    wg_function *f = NULL;
+    assert_int_equal(wg_function_record(t, last, k, 1, &in, x, 1, &out, &f), WG_OK);
+    wg_function_free(f);
+    wg_tape_free(t);
+    assert_true(memory.ranges == 0 && memory.wrong == 0);
+    wg_ode_free(k);
 }
 
 int main(void) {
@@ -347,6 +366,7 @@ int main(void) {
         cmocka_unit_test(systems_that_do_not_fit_are_refused),
         cmocka_unit_test(second_derivatives_refuse_it_by_name),
         cmocka_unit_test(nothing_is_lost_where_memory_fails),
+        cmocka_unit_test(functions_leave_nothing_of_a_system_in_the_memory_of_their_tape),
     };
     return cmocka_run_group_tests(tests, open_tapes, close_tapes);
 }

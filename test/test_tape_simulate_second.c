@@ -188,6 +188,53 @@ static void systems_without_parameters_have_second_derivatives(void **state) {
     wg_function_free(f);
 }
 
+/* Without states: the integral of p^2 exp(t) from 0 to 1. */
+static wg_status no_rates(wg_tape *t, size_t n, const wg_real *x, size_t m, wg_real *dy,
+                          void *data) {
+    return (void)t, (void)n, (void)x, (void)m, (void)dy, (void)data, WG_OK;
+}
+static wg_status growing(wg_tape *t, size_t n, const wg_real *x, size_t m, wg_real *g,
+                         void *data) {
+    (void)n, (void)m, (void)data;
+    g[0] = wg_let(t, wg_mul(wg_square(x[1]), wg_exp(x[0])));
+    return WG_OK;
+}
+static wg_status integrated(wg_tape *t, size_t n, const wg_real *x, size_t m, wg_real *out,
+                            void *data) {
+    const asked *const a = data;
+    wg_mat y, r;
+    (void)n, (void)m;
+    const wg_status s =
+        wg_ode_solve(t, a->k, &a->o, TIMES, times, wg_mat_constant(t, 0, 0, NULL, 0),
+                     wg_mat_gather(t, 1, 1, x), &y, &r, NULL);
+    if (s == WG_OK) out[0] = wg_mat_at(r, 0, 2);
+    return s;
+}
+static void integrals_without_states_have_derivatives(void **state) {
+    (void)state;
+    wg_function *const f = rhs_of(no_rates, 0, 1, 0), *const g = rhs_of(growing, 0, 1, 1);
+    const wg_ode_system system = {.rhs = f, .integrand = g, .stiff = 1, .second = 1};
+    const wg_ode_options ways[] = {{.method = WG_RK4, .step = 0.002},
+                                   {.step = 0.002, .stored = 2},
+                                   {.rtol = 1e-9, .max_step = 0.002},
+                                   {.method = WG_RODAS4, .step = 0.002}};
+    const double whole = exp(1) - 1;
+    wg_ode *k = NULL;
+    assert_int_equal(wg_ode_new(coded, &system, &k), WG_OK);
+    for (size_t i = 0; i < 4; i++) {
+        asked a = {k, ways[i], 1};
+        double x = 1.25, y, d, h;
+        const size_t steps = 500;
+        assert_int_equal(wg_hessian(coded, integrated, &a, 1, &x, &y, &d, &h, 1), WG_OK);
+        assert_true(fabs(y - x * x * whole) < TOL_TWO_METHODS);
+        assert_true(fabs(d - 2 * x * whole) < TOL_TWO_METHODS);
+        assert_true(fabs(h - 2 * whole) < TOL_TWO_METHODS);
+        assert_in_function(integrated, &a, 1, &x, 1, &steps);
+    }
+    wg_ode_free(k);
+    wg_function_free(f), wg_function_free(g);
+}
+
 /* Steps of no fixed size, and of the method for stiff systems, are nodes of functions. */
 static void hessians_of_functions_are_those_of_the_tape(void **state) {
     (void)state;
@@ -208,7 +255,11 @@ static void hessians_of_functions_are_those_of_the_tape(void **state) {
         assert_int_equal(wg_hessian(coded, solved, &a, ENTRIES, x, &f, g, h, ENTRIES), WG_OK);
         for (size_t l = 0; l < ENTRIES * ENTRIES; l++) size = fmax(size, fabs(h[l]));
         for (size_t l = 0; l < ENTRIES * ENTRIES; l++) assert_steps(got[l], h[l], size, 200);
-        wg_function_free(of), wg_function_free(second);
+        wg_function *jvp = NULL, *again = NULL;
+        assert_int_equal(wg_function_jvp(coded, of, &jvp), WG_OK);
+        assert_int_equal(wg_function_jvp(coded, jvp, &again), WG_EMODE);
+        assert_message(coded, "no third derivatives, nor tangents of tangents");
+        wg_function_free(of), wg_function_free(second), wg_function_free(jvp);
     }
     wg_ode_free(k);
 }
@@ -230,6 +281,7 @@ int main(void) {
         cmocka_unit_test(hessians_of_all_methods_agree),
         cmocka_unit_test(hessians_of_steps_are_those_of_differences),
         cmocka_unit_test(systems_without_parameters_have_second_derivatives),
+        cmocka_unit_test(integrals_without_states_have_derivatives),
         cmocka_unit_test(hessians_of_functions_are_those_of_the_tape),
         cmocka_unit_test(systems_made_without_are_refused),
     };

@@ -68,8 +68,10 @@ WG_API WG_MUST_CHECK wg_status wg_function_hessian(wg_tape *t, const wg_function
  * three. Measured at many points (bench/taylor), order 8 takes 4 to 8 times the time of f,
  * order 16 6 to 22, order 32 9 to 73. Through loops and operations on whole matrices
  * derivatives are taken of derivatives, whose operations grow much faster: small orders only.
- * Powers with an exponent that is no whole number up to 64,
- * or that moves, have NaN from order 1 on where the base is 0.   Errors: WG_EARG: the order.
+ * Powers with an exponent that is no whole number up to 64, or that moves, have NaN from order
+ * 1 on where the base is 0, and lose digits, down to 0, where such a power underflows, though
+ * its derivatives may not.
+ * Errors: WG_EARG: the order.
  * Source: Griewank, Walther 2008, Evaluating Derivatives, ch. 13. */
 WG_API WG_MUST_CHECK wg_status wg_function_taylor(wg_tape *t, const wg_function *f,
                                                   size_t order, wg_function **out);

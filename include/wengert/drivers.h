@@ -134,9 +134,9 @@ WG_API WG_MUST_CHECK wg_status wg_hessian_strided(wg_tape *t, wg_callback *f, vo
  *          far faster, which says more of powers.
  * Values:  NaN or infinite from order 1 on where an operation has no series: roots, logarithms,
  *          powers whose exponent varies, at 0; of a power of 0 by a constant e from the order e
- *          on. Where a power or a norm is infinite order 1 has the slopes of the tape, what
- *          comes behind is NaN. At kinks those of one side or of slope 0, as first derivatives
- *          have it.
+ *          on. Where a power underflows, or it, wg_hypot or a norm is infinite, order 1 has the
+ *          slopes of the tape, what comes behind is NaN, or 0 where it would underflow as well. At kinks those of one side or of slope 0, as first
+ *          derivatives have it.
  * Errors:  WG_EARG: the order; WG_EMODE: the tape was not opened with WG_KEEP_CODE, or has an
  *          operation that has no such derivatives: a large one on whole matrices among them;
  *          the message names it. */

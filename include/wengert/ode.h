@@ -126,8 +126,10 @@ typedef struct wg_ode_report {
  *          chosen anew at each point, as a tape has them there, with the bits of its values. Its
  *          adjoint solves forward and back, by `stored` checkpoints in the function's
  *          workspace; tangents, without events, and second derivatives, with `second`, are
- *          there. A point where there is no solution has NaN, which is no failure. k has to
- *          outlive the function, which goes into no file or text (WG_EMODE).
+ *          there, but no tangents of tangents. A point where there is no solution has NaN,
+ *          which is no failure. k has to outlive the function, which goes into no file or text
+ *          (WG_EMODE), and keeps the options and times of every such node, once of equal ones,
+ *          in memory of its own.
  * Progress: wg_tape_progress is told after each step.
  * File:    made where there is none, with all the space it will take; open to nobody else; gone
  *          after the first sweep, or where there will be none: when y is a number, or its

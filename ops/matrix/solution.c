@@ -126,8 +126,8 @@ static wg_status tangent_rule(wg_tape *t, wg_block *b, const wg_mat *in, const w
                       : record(t, b, &second_recorded, WGI_ODE_PART_SECOND, 5, again, 2, back);
 }
 
-/* H (u, v) of the Hessian of w'y, which is symmetric; by the others it would be a third
- * derivative. */
+/* H (u, v) of the Hessian of w'y, which is symmetric; by w it would be a tangent of a tangent,
+ * by the others a third derivative. */
 static wg_status second_rule(wg_tape *t, wg_block *b, const wg_mat *in, const wg_mat *out,
                              const wg_mat *bar, wg_mat *back) {
     (void)out;
@@ -135,6 +135,6 @@ static wg_status second_rule(wg_tape *t, wg_block *b, const wg_mat *in, const wg
     for (size_t k = 0; k < 3; k++) back[k] = wg_mat_failed(1, 1);
     const wg_status s =
         record(t, b, &second_recorded, WGI_ODE_PART_SECOND, 5, again, 2, back + 3);
-    b->why = "there are no third derivatives";
+    b->why = "there are no third derivatives, nor tangents of tangents";
     return s;
 }

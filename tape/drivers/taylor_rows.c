@@ -41,7 +41,15 @@ static void careful_product(size_t n, const double *a, const double *b, double *
 #define LOAD(p) (*(const four *)(const void *)(p))
 #define STORE(p, x) (*(four *)(void *)(p) = (x))
 
-/* What comes beyond n is of no use; if it is NaN, nothing is lost but time. */
+/* Where a lane was NaN: one that counts? What comes beyond n may be anything, and must not
+ * decide by which sums the rest is found. */
+static int has_nan(size_t n, const double *v) {
+    for (size_t k = 1; k < n; k++)
+        if (v[k] != v[k]) return 1;
+    return 0;
+}
+
+#define BAD(bad, n, v) ((bad[0] | bad[1] | bad[2] | bad[3]) != 0 && has_nan(n, v))
 #define KERNELS(NAME, ATTRIBUTE)                                                               \
     ATTRIBUTE static void NAME##_add(size_t n, const double *a, const double *b, double *v) {  \
         for (size_t k = 1; k < n; k += FOUR) STORE(v + k, LOAD(a + k) + LOAD(b + k));          \
@@ -56,7 +64,7 @@ static void careful_product(size_t n, const double *a, const double *b, double *
             bad |= x != x;                                                                     \
             STORE(v + k, x);                                                                   \
         }                                                                                      \
-        if ((bad[0] | bad[1] | bad[2] | bad[3]) != 0) careful_scale(n, a, by, v);              \
+        if (BAD(bad, n, v)) careful_scale(n, a, by, v);                                        \
     }                                                                                          \
     ATTRIBUTE static void NAME##_square(size_t n, const double *a, double *v) {                \
         const flags half = {0, 0, -1, -1};                                                     \
@@ -75,7 +83,7 @@ static void careful_product(size_t n, const double *a, const double *b, double *
             bad |= sum != sum;                                                                 \
             STORE(v + k, sum);                                                                 \
         }                                                                                      \
-        if ((bad[0] | bad[1] | bad[2] | bad[3]) != 0) careful_square(n, a, v);                 \
+        if (BAD(bad, n, v)) careful_square(n, a, v);                                           \
     }                                                                                          \
     ATTRIBUTE static void NAME##_product(size_t n, const double *a, const double *b,           \
                                          double *v) {                                          \
@@ -99,7 +107,7 @@ static void careful_product(size_t n, const double *a, const double *b, double *
             STORE(v + k + 2 * FOUR, s2);                                                       \
             STORE(v + k + 3 * FOUR, s3);                                                       \
         }                                                                                      \
-        if ((bad[0] | bad[1] | bad[2] | bad[3]) != 0) careful_product(n, a, b, v);             \
+        if (BAD(bad, n, v)) careful_product(n, a, b, v);                                       \
     }                                                                                          \
     static const wgi_row_kernels NAME = {NAME##_add, NAME##_sub, NAME##_scale, NAME##_product, \
                                          NAME##_square};

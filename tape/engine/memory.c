@@ -157,6 +157,17 @@ void wgi_account_give(wgi_account *a, size_t bytes) {
 
 /* ---- objects ---- */
 
+/* Of home->bytes, which the account has. */
+static wg_status obtain(wgi_home *home, void **out) {
+    *out = wgi_memory_obtain(&home->memory, home->account, &home->bytes);
+    if (*out == NULL) {
+        if (home->account != NULL) wgi_account_give(home->account, home->bytes);
+        return WG_ENOMEM;
+    }
+    if (home->account != NULL) wgi_account_join(home->account);
+    return WG_OK;
+}
+
 wg_status wgi_home_obtain(wgi_core *c, size_t bytes, wgi_home *home, void **out) {
     wgi_account *const account = c->buffer == NULL ? c->account : NULL;
     *out = NULL;
@@ -167,13 +178,16 @@ wg_status wgi_home_obtain(wgi_core *c, size_t bytes, wgi_home *home, void **out)
         if (account != NULL && wgi_budget_need(c, home->bytes, NULL) != WG_OK)
             return WG_EBUDGET;
     while (account != NULL && !wgi_account_take(account, home->bytes));
-    *out = wgi_memory_obtain(&c->memory, account, &home->bytes);
-    if (*out == NULL) {
-        if (account != NULL) wgi_account_give(account, home->bytes);
-        return WG_ENOMEM;
-    }
-    if (account != NULL) wgi_account_join(account);
-    return WG_OK;
+    return obtain(home, out);
+}
+
+wg_status wgi_home_obtain_beside(const wgi_home *of, size_t bytes, wgi_home *home, void **out) {
+    *out = NULL;
+    if (bytes > SIZE_MAX / 2) return WG_ENOMEM;
+    *home = (wgi_home){of->memory, of->account, whole_pages(bytes)};
+    if (home->account != NULL && !wgi_account_take(home->account, home->bytes))
+        return WG_EBUDGET;
+    return obtain(home, out);
 }
 
 void wgi_home_release(const wgi_home *home, void *object) {

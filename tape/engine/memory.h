@@ -72,7 +72,10 @@ typedef struct wgi_home {
     size_t bytes;
 } wgi_home;
 
-/* Gives back what wgi_home_obtain gave; `home` may be a part of it. */
+/* Memory for what belongs to an object and may come later, from where that has its own; *home
+ * becomes a part of it. WG_OK, WG_EBUDGET or WG_ENOMEM. */
+wg_status wgi_home_obtain_beside(const wgi_home *of, size_t bytes, wgi_home *home, void **out);
+/* Gives back what wgi_home_obtain gave, or that; `home` may be a part of it. */
 void wgi_home_release(const wgi_home *home, void *object);
 
 #endif

@@ -106,11 +106,11 @@ static void count_gradient(wgi_ode_flow *f) {
 static wg_status add_adjoint(wg_tape *t, wgi_ode_flow *f, int stiff) {
     count_gradient(f);
     f->by_jacobian = f->states * f->gradient <= SMALL;
-    f->weightless = f->states == 1;
     wg_status s = wg_function_vjp(t, f->f, &f->vjp);
     if (s == WG_OK && (stiff || f->by_jacobian))
         s = wg_function_jacobian(t, f->f, &f->jacobian);
     if (s == WG_OK && stiff) s = wg_function_hvp(t, f->f, &f->hvp);
+    f->weightless = f->hvp != NULL && f->hvp->inputs == 2 * f->inputs;
     return s;
 }
 

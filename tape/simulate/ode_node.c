@@ -4,8 +4,8 @@
  * are the discrete adjoint and tangent there, which are nodes as well. All do without
  * checkpoints on a tape: an adjoint solves forward and goes back at once.
  *
- * Vectors: x is y0, p all parameters, y the columns of y and then those of r. What a node was
- * made with stands with the system. */
+ * Vectors: x is y0, p all parameters, y the columns of y and then those of r; of an empty one
+ * there is a 0. What a node was made with stands with the system. */
 #include "ode_solve.h"
 
 #include "ops/matrix/solution.h"
@@ -109,6 +109,7 @@ static wg_status run(const wgi_ode_object *of, wgi_ode_node_part part, wg_block 
     case WGI_ODE_PART_TANGENT:
         return wgi_ode_alone(&m.b, part == WGI_ODE_PART_TANGENT, &report);
     default:
+        if (o->call.k->n == 0) b->out[0].value[0] = 0;
         if (o->call.k->params == 0) b->out[1].value[0] = 0;
         return wgi_ode_swept(&m.b, part == WGI_ODE_PART_SECOND);
     }
@@ -132,7 +133,7 @@ static kept *make(wgi_core *c, const wgi_ode_call *call) {
     wgi_home home;
     void *base;
     const wg_status s =
-        wgi_home_obtain(c, sizeof(kept) + numbers * sizeof(double), &home, &base);
+        wgi_home_obtain_beside(&k->home, sizeof(kept) + numbers * sizeof(double), &home, &base);
     if (s != WG_OK) {
         (void)wgi_fail(c, s, "wg_ode_solve: no memory for a part of a function");
         return NULL;
@@ -148,7 +149,7 @@ static kept *make(wgi_core *c, const wgi_ode_call *call) {
     o->call.time = memcpy(time, call->time, call->times * sizeof *time);
     if (call->atols != NULL)
         o->call.atols = memcpy(time + call->times, call->atols, k->n * sizeof *time);
-    o->object = (wgi_ode_object){.n = k->n,
+    o->object = (wgi_ode_object){.n = k->n != 0 ? k->n : 1,
                                  .m = k->params != 0 ? k->params * call->columns : 1,
                                  .k = (k->n + k->integrals) * call->times,
                                  .run = run,
@@ -183,7 +184,7 @@ void wgi_ode_nodes_free(const wg_ode *k) {
 
 void wgi_ode_add_node(wgi_graph *g, const wgi_ode_call *call, const uint32_t *x, uint32_t *y) {
     const wg_ode *const k = call->k;
-    const kept *const o = k->n != 0 ? keep(g->c, call) : NULL;
+    const kept *const o = k->n + k->integrals != 0 ? keep(g->c, call) : NULL;
     if (o == NULL) return;
     const wgi_whole_op op = {&wgi_whole_ode_value, {o->object.m, o->object.n, o->object.k}};
     const size_t params = k->params != 0 ? o->object.m : 0;
@@ -192,8 +193,9 @@ void wgi_ode_add_node(wgi_graph *g, const wgi_ode_call *call, const uint32_t *x,
     double number;
     memcpy(&number, &o, sizeof number);
     if (all == NULL) return;
-    memcpy(all, x, (k->n + params) * sizeof *all);
-    if (params == 0) all[k->n] = wgi_graph_number(g, 0);
+    all[0] = all[o->object.n] = wgi_graph_number(g, 0);
+    memcpy(all, x, k->n * sizeof *all);
+    memcpy(all + o->object.n, x + k->n, params * sizeof *all);
     all[o->object.n + o->object.m] = wgi_graph_number(g, number);
     const uint32_t node = wgi_graph_whole_op(g, &op, all);
     for (size_t e = 0; e < o->object.k; e++) y[e] = node + 1 + (uint32_t)e;

@@ -31,8 +31,8 @@ static size_t lay_out(sweep *s, wg_block *b, const wgi_ode_flow *flow, void *wor
 static void add_column(const wgi_ode_adjoint *a, size_t k, int tangents, double *bar) {
     const wg_ode *const of = a->r->call->k;
     const wg_block_arg *x = &a->r->b->in[of->params != 0 ? 2 : 1];
-    const size_t sizes[] = {of->n, of->integrals};
-    for (size_t i = 0; i < 2 && sizes[i] != 0; bar += sizes[i++], x++) {
+    const size_t sizes[] = {of->n, of->integrals}, count = of->integrals != 0 ? 2 : 1;
+    for (size_t i = 0; i < count; bar += sizes[i++], x++) {
         const double *const from = tangents ? x->bar : x->value;
         const size_t ld = tangents ? x->bar_ld : x->ld;
         for (size_t l = 0; l < sizes[i] && from != NULL; l++) bar[l] += from[k * ld + l];

@@ -118,10 +118,55 @@ ROW(wg_ode_solve) {
     keep_mat(out[1]);
 }
 
+/* A solution as a part of a function, which the other calls go on with. */
+struct part {
+    wg_ode *k;
+    wg_ode_options o;
+    size_t times;
+};
+static wg_status part_of_function(wg_tape *t, size_t n, const wg_real *x, size_t m, wg_real *y,
+                                  void *data) {
+    const struct part *const a = data;
+    const double time[] = {0, 0.25, 0.75, 1};
+    wg_mat all = wg_mat_failed(1, 1), r = wg_mat_failed(1, 1);
+    (void)m;
+    const wg_status s = wg_ode_solve(t, a->k, &a->o, a->times, time, wg_mat_gather(t, 2, 1, x),
+                                     wg_mat_gather(t, 2, (n - 2) / 2, x + 2), &all, &r, NULL);
+    const size_t last = a->times - 1;
+    y[0] = wg_mat_at(all, 0, last), y[1] = wg_mat_at(all, 1, last);
+    y[2] = wg_mat_at(r, 0, last);
+    return s;
+}
+ROW(in_functions) {
+    DRIVER_TAPE(t);
+    const size_t times = 1 + below(4), columns = one_in(2) && times > 1 ? times - 1 : 1;
+    const int tested = one_in(2);
+    struct part a = {.k = one_in(4) ? house_of_events : house,
+                     .o = {.method = tested && one_in(2) ? WG_DOPRI5
+                                     : one_in(6)         ? (wg_ode_method)below(4)
+                                                         : WG_RODAS4,
+                           .rtol = tested ? 1e-4 : 0,
+                           .step = tested && one_in(2) ? 0 : 0.1,
+                           .max_steps = one_in(4) ? 1 + below(20) : 1000,
+                           .stop_at_times = one_in(3),
+                           .stored = below(4)},
+                     .times = times};
+    const wg_argument in[] = {{"x", 2, 1, (unsigned)below(4)},
+                              {"p", 2, columns, (unsigned)below(4)}};
+    const wg_argument y = {"y", 3, 1, one_in(4) ? WG_SUMMED : 0};
+    DOUBLES(x, 2 + 2 * columns);
+    named("method", "%d", (int)a.o.method);
+    named("step", "%g", a.o.step);
+    named("rtol", "%g", a.o.rtol);
+    named("times", "%zu", times);
+    GIVES_FUNCTION(out, wg_function_record(t, part_of_function, &a, 2, in, x, 1, &y, &out));
+}
+
 static const struct row list[] = {
     LISTED(wg_ode_new, 1),
     LISTED(wg_ode_compile, 0),
     LISTED(wg_ode_free, 1),
     LISTED(wg_ode_solve, 8),
+    {"wg_ode_solve in functions", row_in_functions, 8},
 };
 const struct rows calls_ode = ROWS(list);
