@@ -5,13 +5,15 @@
  * first product is that of a new recording, as it also computes the local second derivatives,
  * and a further one at the same point finds them there. Verified first: against the closed form
  * of Rosenbrock's function, and by symmetry. Chains of statements, then operations on matrices,
- * which go by BLAS and LAPACK (OPENBLAS_NUM_THREADS=1 for one thread). */
+ * and on batches of them, which go by BLAS and LAPACK (OPENBLAS_NUM_THREADS=1 for one
+ * thread). */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "harness.h"
 #include "second_order.h"
+#include "second_order_batches.h"
 #include "workloads/rosenbrock.h"
 
 #ifdef WG_HAVE_TORCH
@@ -112,37 +114,34 @@ static wg_real attention(wg_tape *t, size_t n, const wg_real *x) {
     return sines(t, wg_matmul(t, wg_mat_softmax(t, s, WG_EACH_ROW), v));
 }
 
-static const struct {
-    const char *name, *title;
-    wg_real (*f)(wg_tape *t, size_t n, const wg_real *x);
-    size_t n;
-    double scale;  /* of a matrix: times numbers from -1 to 1; 0: a chain */
-    double more;   /* on its diagonal */
-    size_t stride; /* from one element of the diagonal to the next */
-} chains[] = {{"rosenbrock", "rosenbrock, fused", rosenbrock, N, 0, 0, 0},
-              {"transcendental", "exp(x) sin(y), fused", transcendental, N, 0, 0, 0},
-              {"unfused", "x y / (1 + x), one operation each", unfused, N, 0, 0, 0},
-              {"logdet_10", "log-determinant, 10", logdet, 100, 1, 10, 11},
-              {"logdet_100", "log-determinant, 100", logdet, 10000, 1, 100, 101},
-              {"logdet_500", "log-determinant, 500", logdet, MOST, 1, 500, 501},
-              {"process", "Gaussian process, 200 x 3", process, SECOND_DIM + 2, 0.2, 1, 1},
-              {"expm", "matrix exponential, 50", exponential, 2500, 0.02, 0, 51},
-              {"softmax", "softmax, 256 x 256", softmax, 256 * 256, 1, 0, 257},
-              {"qr", "QR, 50", qr, 2500, 1, 10, 51},
-              {"lstsq", "least squares, 500 x 20", least_squares, 10000, 1, 0, 501},
-              {"eigh", "symmetric eigen, 100", eigen, 10000, 1, 0, 101},
-              {"svd", "SVD, 60 x 40", singular, 2400, 1, 0, 61},
-              {"attention", "attention, 64 x 32", attention, 3 * 64 * 32, 1, 0, 65}};
-enum { CHAINS = sizeof chains / sizeof *chains };
+static const struct second_function single[] = {
+    {"rosenbrock", "rosenbrock, fused", rosenbrock, N, 0, 0, 0},
+    {"transcendental", "exp(x) sin(y), fused", transcendental, N, 0, 0, 0},
+    {"unfused", "x y / (1 + x), one operation each", unfused, N, 0, 0, 0},
+    {"logdet_10", "log-determinant, 10", logdet, 100, 1, 10, 11},
+    {"logdet_100", "log-determinant, 100", logdet, 10000, 1, 100, 101},
+    {"logdet_500", "log-determinant, 500", logdet, MOST, 1, 500, 501},
+    {"process", "Gaussian process, 200 x 3", process, SECOND_DIM + 2, 0.2, 1, 1},
+    {"expm", "matrix exponential, 50", exponential, 2500, 0.02, 0, 51},
+    {"softmax", "softmax, 256 x 256", softmax, 256 * 256, 1, 0, 257},
+    {"qr", "QR, 50", qr, 2500, 1, 10, 51},
+    {"lstsq", "least squares, 500 x 20", least_squares, 10000, 1, 0, 501},
+    {"eigh", "symmetric eigen, 100", eigen, 10000, 1, 0, 101},
+    {"svd", "SVD, 60 x 40", singular, 2400, 1, 0, 61},
+    {"attention", "attention, 64 x 32", attention, 3 * 64 * 32, 1, 0, 65}};
+enum { SINGLE = sizeof single / sizeof *single, FUNCTIONS = SINGLE + SECOND_BATCHES };
 
-static void fill(int chain, double *a) {
+static const struct second_function *function(int k) {
+    return k < SINGLE ? &single[k] : &second_batches[k - SINGLE];
+}
+
+static void fill(const struct second_function *of, double *a) {
     uint64_t seed = 1;
-    for (size_t i = 0; i < chains[chain].n; i++) {
+    for (size_t i = 0; i < of->n; i++) {
         seed = seed * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
         const double number = (double)(int64_t)seed * 0x1p-63;
-        a[i] = chains[chain].scale == 0 ? 0.3 + 1e-5 * (double)i : chains[chain].scale * number;
-        if (chains[chain].stride != 0 && i % chains[chain].stride == 0)
-            a[i] += chains[chain].more;
+        a[i] = of->scale == 0 ? 0.3 + 1e-5 * (double)i : of->scale * number;
+        if (of->stride != 0 && i % of->stride == 0) a[i] += of->more;
     }
 }
 
@@ -159,7 +158,7 @@ static void rosenbrock_hvp(size_t n, const double *x, const double *v, double *h
 
 struct run {
     wg_tape *t;
-    int chain;
+    const struct second_function *of;
     double *a, *u, *v, *hu, *hv;
     wg_real *x, f;
     wg_status status;
@@ -167,18 +166,18 @@ struct run {
 
 static wg_status record(struct run *r) {
     wg_tape_reset(r->t);
-    const size_t n = chains[r->chain].n;
+    const size_t n = r->of->n;
     const wg_status s = wg_inputs(r->t, n, r->a, r->x);
     if (s != WG_OK) return s;
-    r->f = chains[r->chain].f(r->t, n, r->x);
+    r->f = r->of->f(r->t, n, r->x);
     return wg_tape_status(r->t);
 }
 
 /* The number of things wrong, or -1. */
 static int verify(struct run *r) {
-    const size_t n = chains[r->chain].n;
+    const size_t n = r->of->n;
     int wrong = 0;
-    fill(r->chain, r->a);
+    fill(r->of, r->a);
     if (record(r) != WG_OK || wg_tape_hvp(r->t, r->f, n, r->x, r->u, r->hu) != WG_OK ||
         wg_tape_hvp(r->t, r->f, n, r->x, r->v, r->hv) != WG_OK)
         return -1;
@@ -188,9 +187,9 @@ static int verify(struct run *r) {
         sizes += fabs(r->v[i] * r->hu[i]) + fabs(r->u[i] * r->hv[i]);
     }
     /* n products are summed on both sides; of matrices, some more of a larger condition */
-    const double roundings = chains[r->chain].scale == 0 ? (double)n : 1e4 + (double)n;
+    const double roundings = r->of->scale == 0 ? (double)n : 1e4 + (double)n;
     wrong += !(fabs(a - b) <= roundings * DBL_EPSILON * sizes);
-    if (r->chain != 0) return wrong;
+    if (r->of != single) return wrong;
     rosenbrock_hvp(n, r->a, r->v, r->hu);
     for (size_t i = 0; i < n; i++) wrong += !(fabs(r->hv[i] - r->hu[i]) <= 1e-11);
     return wrong;
@@ -201,12 +200,12 @@ static int verify(struct run *r) {
 static void run_gradient(void *ctx) {
     struct run *r = ctx;
     if (record(r) != WG_OK || wg_reverse(r->t, r->f) != WG_OK ||
-        wg_adjoints(r->t, chains[r->chain].n, r->x, r->hu) != WG_OK)
+        wg_adjoints(r->t, r->of->n, r->x, r->hu) != WG_OK)
         r->status = wg_tape_status(r->t);
 }
 static void run_product(void *ctx) {
     struct run *r = ctx;
-    const wg_status s = wg_tape_hvp(r->t, r->f, chains[r->chain].n, r->x, r->v, r->hv);
+    const wg_status s = wg_tape_hvp(r->t, r->f, r->of->n, r->x, r->v, r->hv);
     if (s != WG_OK) r->status = s;
 }
 
@@ -260,8 +259,8 @@ static void print_times(const struct bench_job *job, const double *bytes, int pe
  * eigenvectors and singular vectors may have other signs. */
 #define PEER_TOLERANCE 1e-8
 static int peer_agrees(struct run *r) {
-    const size_t n = chains[r->chain].n;
-    const char *const name = chains[r->chain].name;
+    const size_t n = r->of->n;
+    const char *const name = r->of->name;
     double apart = 0, most = 0;
     run_both(r);
     if (r->status != WG_OK || peer->product(r->hu)) return 0;
@@ -286,12 +285,12 @@ static int measure(struct run *r, const struct bench_options *o, struct bench_re
         {.run = peer_product, .ctx = r},
     };
     double data[PROCESS], bytes[2];
-    const char *name = chains[r->chain].name;
-    const size_t n = chains[r->chain].n;
+    const char *name = r->of->name;
+    const size_t n = r->of->n;
     process_data(data);
     const int peers = o->peers && peer != NULL && peer->open(name, n, r->a, r->v, data) == 0;
     if (peers && !peer_agrees(r)) {
-        fprintf(stderr, "second_order: %s: %s DISAGREES\n", chains[r->chain].title, peer->name);
+        fprintf(stderr, "second_order: %s: %s DISAGREES\n", r->of->title, peer->name);
         return -1;
     }
     for (int k = 0; k < JOBS; k++) job[k].label = what[k];
@@ -308,7 +307,7 @@ static int measure(struct run *r, const struct bench_options *o, struct bench_re
         if (k < OURS && k != GRADIENT) bench_row_over(row, base, what[GRADIENT]);
         if (k == GRADIENT || k == FIRST) row->bytes = bytes[k];
     }
-    printf("%-36s", chains[r->chain].title);
+    printf("%-36s", r->of->title);
     print_times(job, bytes, peers);
     return 0;
 }
@@ -317,13 +316,14 @@ static int measure(struct run *r, const struct bench_options *o, struct bench_re
 static int everything(struct run *r, const struct bench_options *o,
                       struct bench_report *report) {
     int status = 0, chosen = 0;
-    for (int k = 0; k < CHAINS; k++) chosen += bench_selected(o, chains[k].name);
+    for (int k = 0; k < FUNCTIONS; k++) chosen += bench_selected(o, function(k)->name);
     bench_progress_begin((size_t)chosen);
-    for (r->chain = 0; r->chain < CHAINS && status != 2; r->chain++) {
-        if (!bench_selected(o, chains[r->chain].name)) continue;
+    for (int k = 0; k < FUNCTIONS && status != 2; k++) {
+        r->of = function(k);
+        if (!bench_selected(o, r->of->name)) continue;
         const int wrong = verify(r);
         if (wrong)
-            fprintf(stderr, "second_order: %s: %s\n", chains[r->chain].title,
+            fprintf(stderr, "second_order: %s: %s\n", r->of->title,
                     wrong < 0 ? wg_tape_message(r->t) : "the products DISAGREE");
         if (wrong) status = 1;
         else if (!o->small && measure(r, o, report)) status = 2;

@@ -43,16 +43,14 @@ class Handle:
 
 
 class Dual:
-    """A value and its row of tangents, which may stand in vectors."""
+    """A value and its row of tangents: in memory, the tangents and then the value."""
 
     def __init__(self, value):
         self.value = value
 
     def to_string(self):
         row = []
-        for field in self.value.type.strip_typedefs().fields():
-            if field.name == "value":
-                continue
+        for field in self.value.type.strip_typedefs().fields()[:-1]:
             pack = self.value[field]
             kind = pack.type.strip_typedefs()
             if kind.code == gdb.TYPE_CODE_FLT:

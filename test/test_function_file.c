@@ -371,6 +371,56 @@ static void an_operation_without_the_partials_of_the_file_is_refused(void **stat
     wg_function_free(f);
 }
 
+/* Operations one after the other, up to a NULL, of x[0]: is that saved? */
+static wg_status chained(wg_tape *t, size_t n, const wg_real *x, size_t m, wg_real *y,
+                         void *data) {
+    (void)n, (void)m;
+    y[0] = x[0];
+    for (const wg_scalar_op *const *op = data; *op != NULL; op++)
+        y[0] = wg_apply_scalar(t, *op, y);
+    return wg_tape_status(t);
+}
+static wg_status chain_is_saved(const wg_scalar_op **op) {
+    const wg_argument in = {"x", 1, 1, 0}, out = {"y", 1, 1, 0};
+    const double x = 0.5;
+    wg_function *f = NULL;
+    assert_int_equal(wg_function_record(tape, chained, op, 1, &in, &x, 1, &out, &f), WG_OK);
+    const wg_status s = wg_function_save(f, NULL, 0, NULL);
+    wg_function_free(f);
+    return s;
+}
+
+static double its_square(const double *x) { return x[0] * x[0]; }
+
+static void two_operations_of_one_name_are_not_saved(void **state) {
+    (void)state;
+    wg_scalar_op other[4] = {wgi_user_softsign, wgi_user_softsign, wgi_user_softsign,
+                             wgi_user_softsign};
+    other[0].text[0] = "a * a", other[0].value = its_square;
+    other[1].text[0] = NULL, other[1].value = its_square;
+    other[2].zero_second = 1; /* the last has the same texts, as of another file */
+    for (size_t i = 0; i < 4; i++) {
+        const wg_scalar_op *both[] = {&wgi_user_softsign, &other[i], NULL};
+        assert_int_equal(chain_is_saved(both), i < 3 ? WG_EARG : WG_OK);
+    }
+}
+
+static void a_file_has_at_most_256_operations_of_the_users(void **state) {
+    enum { MOST = 256 };
+    static wg_scalar_op many[MOST + 1];
+    static char names[MOST + 1][8];
+    const wg_scalar_op *all[MOST + 2] = {NULL};
+    (void)state;
+    for (size_t i = 0; i <= MOST; i++) {
+        (void)snprintf(names[i], sizeof names[i], "f%zu", i);
+        many[i] = wgi_user_softsign, many[i].name = names[i];
+        all[i] = &many[i];
+    }
+    assert_int_equal(chain_is_saved(all), WG_EARG);
+    all[MOST] = NULL;
+    assert_int_equal(chain_is_saved(all), WG_OK);
+}
+
 static void names_that_no_file_can_hold_are_not_saved(void **state) {
     (void)state;
     char name[300];
@@ -562,6 +612,8 @@ int main(void) {
         TEST(what_cannot_be_written_is_told),
         TEST(operations_of_the_users_are_given_again_by_name),
         TEST(an_operation_without_the_partials_of_the_file_is_refused),
+        TEST(two_operations_of_one_name_are_not_saved),
+        TEST(a_file_has_at_most_256_operations_of_the_users),
         TEST(names_that_no_file_can_hold_are_not_saved),
         TEST(arguments_beyond_all_numbers_are_not_saved),
         TEST(every_failing_allocation_is_survived),

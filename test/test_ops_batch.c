@@ -329,9 +329,47 @@ static void systems_beside_one_with_a_nan_are_solved(void **state) {
     wg_tape_free(t);
 }
 
+/* Of the first and the third of three systems. */
+static wg_status two_systems(wg_tape *t, size_t n, const wg_real *x, size_t m, wg_real *y,
+                             void *data) {
+    const int which = *(const int *)data;
+    const wg_mat a = wg_mat_gather(t, 2, 6, x), b = wg_mat_gather(t, 2, 6, x + 12);
+    const wg_mat all =
+        which == 0   ? wg_solve_batch(t, 3, a, b)
+        : which == 1 ? wg_solve_spd_batch(t, 3, a, b)
+        : which == 2 ? wg_cholesky_batch(t, 3, a)
+                     : wg_trsm_batch(t, 3, which == 3 ? 'L' : 'R', 'L', 'T', 'N', 2, a, b);
+    const wg_mat first = wg_mat_block(all, 0, 0, 2, 2), third = wg_mat_block(all, 0, 4, 2, 2);
+    (void)n, (void)m;
+    y[0] = wg_let(t, wg_add(wg_mat_dot(t, first, first), wg_mat_dot(t, third, third)));
+    return wg_tape_status(t);
+}
+
+static void second_derivatives_leave_a_system_out_that_nothing_depends_on(void **state) {
+    enum { N = 24 };
+    double at[N] = {4, 1, 1, 3, 5, 1, 1, 6, 7, 2, 2, 5}, v[N], h[2][N];
+    uint64_t seed = 31;
+    (void)state;
+    wg_tape *const t = derived_tape();
+    for (size_t e = 0; e < N; e++) v[e] = walk_number(&seed);
+    for (size_t e = 12; e < N; e++) at[e] = walk_number(&seed);
+    for (int which = 0; which < 5; which++) {
+        for (int bad = 0; bad < 2; bad++) {
+            at[4] = bad ? NAN : 5;
+            const wg_status s = wg_hvp(t, two_systems, &which, N, at, v, NULL, NULL, h[bad]);
+            if (s != WG_OK) fail_msg("%d: %s", which, wg_tape_message(t));
+        }
+        assert_memory_equal(h[0], h[1], sizeof h[0]);
+        for (size_t e = 4; e < 8; e++) assert_true(h[1][e] == 0 && h[1][12 + e] == 0);
+        assert_true(h[1][0] != 0 && h[1][8] != 0);
+    }
+    wg_tape_free(t);
+}
+
 typedef struct with_nan {
     const family *f;
     const numbers *x;
+    int without; /* the second member is not in the sum */
 } with_nan;
 
 static wg_status sum_of_all(wg_tape *t, size_t n, const wg_real *x, size_t m, wg_real *y,
@@ -347,21 +385,22 @@ static wg_status sum_of_all(wg_tape *t, size_t n, const wg_real *x, size_t m, wg
     y[0] = wg_constant(0);
     for (size_t r = 0; r < p->f->results; r++) {
         const size_t cols = out[r].cols / p->x->count;
-        for (size_t k = 0; k < p->x->count; k++)
+        for (size_t k = 0; k < p->x->count; k += p->without ? 2 : 1)
             sum_up(t, &y[0], wg_mat_block(out[r], 0, k * cols, out[r].rows, cols), k, r);
     }
     return wg_tape_status(t);
 }
 
-/* Along all of them: what belongs to the others has the bits that it has beside a good one. */
+/* Along all of them: what belongs to the others has the bits that it has beside a good one, and
+ * what belongs to one that nothing depends on is 0, as in its gradient. */
 static void second_derivatives_beside_a_nan_are_those_of_the_others(void **state) {
     (void)state;
     static numbers x;
     uint64_t seed = 29;
-    for (size_t f = 0; f < FAMILIES; f++) {
+    for (size_t f = 0; f < 2 * FAMILIES; f++) {
         wg_tape *const t = derived_tape();
         double at[DERIVED_MOST], v[DERIVED_MOST], h[2][DERIVED_MOST];
-        with_nan p = {&families[f], &x};
+        with_nan p = {&families[f / 2], &x, f % 2 != 0};
         size_t n = 0;
         draw(p.f, 3, 3, &x, &seed);
         for (size_t i = 0; i < operands_of(p.f); i++)
@@ -376,11 +415,30 @@ static void second_derivatives_beside_a_nan_are_those_of_the_others(void **state
             const size_t own = x.rows[i] * x.cols[i];
             for (size_t k = 0; k < 3; k++, n += own) {
                 if (k != 1) same(p.f, "Hessian along v", h[1] + n, h[0] + n, own);
-                for (size_t e = 0; e < own && k == 1; e++) assert_true(isnan(h[1][n + e]));
+                for (size_t e = 0; e < own && k == 1; e++)
+                    assert_true(p.without ? h[1][n + e] == 0 : isnan(h[1][n + e]));
             }
         }
         wg_tape_free(t);
     }
+}
+
+/* Of its equal eigenvalues there are no second derivatives. */
+static void a_degenerate_member_is_not_asked_where_nothing_depends_on_it(void **state) {
+    (void)state;
+    const family *const f = &families[10];
+    numbers x = {.count = 3, .rows = {2}, .cols = {2}};
+    const double at[12] = {2, 0.5, 0.5, 1, 3, 0, 0, 3, 4, 1, 1, -1}, v[12] = {1, 2, 3, 4, 5, 6};
+    double h[12];
+    wg_tape *const t = derived_tape();
+    assert_string_equal(f->name, "eigvalsh");
+    for (int without = 0; without < 2; without++) {
+        with_nan p = {f, &x, without};
+        const wg_status s = wg_hvp(t, sum_of_all, &p, 12, at, v, NULL, NULL, h);
+        assert_int_equal(s, without ? WG_OK : WG_EDEGENERATE);
+    }
+    for (size_t e = 4; e < 8; e++) assert_true(h[e] == 0);
+    wg_tape_free(t);
 }
 
 /* ---- derivatives of both orders ---- */
@@ -603,7 +661,7 @@ static void functions_are_the_tape_at_other_points(void **state) {
     uint64_t seed = 41;
     wg_tape *const t = derived_tape();
     for (size_t f = 0; f < FAMILIES; f++) {
-        const with_nan p = {&families[f], &x};
+        const with_nan p = {&families[f], &x, 0};
         double at[DERIVED_MOST], v[DERIVED_MOST], y[2], g[2][DERIVED_MOST], h[2][DERIVED_MOST];
         wg_function *record, *grad, *hvp;
         draw(p.f, 3, 2, &x, &seed);
@@ -648,7 +706,9 @@ int main(void) {
         cmocka_unit_test(a_batch_is_each_of_its_members),
         cmocka_unit_test(a_member_that_is_nan_touches_no_other),
         cmocka_unit_test(systems_beside_one_with_a_nan_are_solved),
+        cmocka_unit_test(second_derivatives_leave_a_system_out_that_nothing_depends_on),
         cmocka_unit_test(second_derivatives_beside_a_nan_are_those_of_the_others),
+        cmocka_unit_test(a_degenerate_member_is_not_asked_where_nothing_depends_on_it),
         cmocka_unit_test(derivatives_of_all_orders_agree),
         cmocka_unit_test(windows_are_the_blocks_of_columns_that_they_say),
         cmocka_unit_test(members_may_stand_in_a_view),

@@ -56,8 +56,8 @@
 #define TOL_FORWARD_REVERSE_ULP 128.0
 
 /* Third derivatives of scalar operations, relative: those of the texts of second ones, in which up
- * to seven digits cancel before their series take over (erfcx, log_Phi). */
-#define TOL_THIRD 1e-8
+ * to six digits cancel before their series take over (erfcx, log_Phi). */
+#define TOL_THIRD 1e-9
 
 /* A converted function against extrapolated differences of the original in long double,
  * relative to the largest of its value and slopes: rounding of long double over a step of 2^-17

@@ -20,11 +20,11 @@ struct wg_scalar_op; /* operation.h */
  *                     set; a NULL buffer only asks for it.
  * wg_function_write - the same to wherever write puts them: wg_write_file for a FILE *.
  * Errors:  WG_ENULL; WG_ESHAPE: the buffer is too small, and left as it was; WG_EARG: the name
- *          of a user's operation is not one word of at most 255 bytes, loops are more than 16
- *          deep in each other, or an argument has 2^30 rows or columns; WG_EMODE: it calls
- *          functions of the user's (wg_mat_map, wg_symmetric_apply), which are addresses (but
- *          wg_mat_apply_scalar takes an operation by its name);
- *          WG_EWRITE. */
+ *          of a user's operation is not one word of at most 255 bytes, or that of another one
+ *          with other texts; it has more than 256 of these; loops are more than 16 deep in each
+ *          other, or an argument has 2^30 rows or columns; WG_EMODE: it calls functions of the
+ *          user's (wg_mat_map, wg_symmetric_apply), which are addresses (but wg_mat_apply_scalar
+ *          takes an operation by its name); WG_EWRITE. */
 WG_API WG_MUST_CHECK wg_status wg_function_save(const wg_function *f, void *buffer,
                                                 size_t bytes, size_t *needed);
 WG_API WG_MUST_CHECK wg_status wg_function_write(const wg_function *f, wg_write *write,
@@ -40,7 +40,8 @@ WG_API size_t wg_read_file(void *file, void *data, size_t bytes);
  *                    that several can stand in one file.
  * t:       a tape, as workspace and for messages; left empty, as by a driver.
  * user:    operations of the user's own (WG_OPERATION1(name, ...) makes wgi_user_name), which
- *          are known by their names; more than needed do no harm.
+ *          are known by their names; more than needed do no harm, of several of one name the
+ *          first is taken.
  * Trust:   a file may be cut short, damaged or made to do harm: it is looked through before it
  *          is believed, and takes memory in proportion to its own bytes. What it does with
  *          its points may be many steps all the same, and a product of a column and a row has

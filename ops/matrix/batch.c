@@ -15,6 +15,7 @@
 #include <wengert/reduce.h>
 #include "expand.h"
 #include "factor.h"
+#include "spectral.h"
 #include "traits.h"
 #include "whole.h"
 
@@ -256,11 +257,13 @@ static void nan_back(wg_tape *t, const member *m, const wg_mat *in, const wg_mat
                                wg_mat_from_real(t, sum));
 }
 
-/* The rule of the operation for member k: part[i] is what it gives operand i. */
+/* The rule of the operation for member k: part[i] is what it gives operand i. Of a member that
+ * nothing depends on it is not asked, as in sweeps: it may be NaN, or refused. */
 static wg_status member_adjoint(wg_tape *t, wg_block *b, member *m, size_t k, const wg_mat *in,
                                 const wg_mat *out, const wg_mat *bar, wg_mat *part) {
     const struct batch *const p = batch_of(b);
     wg_mat of[ARGS], y[ARGS], w[ARGS];
+    int untouched = 1;
     show_member(b, k, m);
     for (size_t i = 0; i < b->inputs; i++) {
         of[i] = is_shared(p, i) ? in[i] : part_of(in[i], k, m->arg[i].cols);
@@ -269,7 +272,9 @@ static wg_status member_adjoint(wg_tape *t, wg_block *b, member *m, size_t k, co
     for (size_t i = 0; i < b->outputs; i++) {
         y[i] = part_of(out[i], k, m->call.out[i].cols);
         w[i] = part_of(bar[i], k, m->call.out[i].cols);
+        untouched &= wgi_spectral_untouched(t, w[i]);
     }
+    if (untouched) return WG_OK;
     if (*mark_of(b, k) != 0) nan_back(t, m, of, w, part);
     else {
         const wg_status s = p->one->adjoint(t, &m->call, of, y, w, part);

@@ -11,6 +11,7 @@
 #include "dense_values.h"
 #include "expand.h"
 #include "factor.h"
+#include "spectral.h"
 #include "tiny.h"
 #include "traits.h"
 
@@ -119,9 +120,12 @@ static wg_status cholesky_adjoint(wg_tape *t, wg_block *b, const wg_mat *in, con
     if (n == 0 || count == 0 || phi == NULL || members == NULL) return wg_tape_status(t);
     for (size_t e = 0; e < n * n; e++) phi[e] = e % n > e / n ? 1 : e % n == e / n ? 0.5 : 0;
     const wg_mat half = wg_mat_constant_borrowed(t, n, n, phi, n);
-    for (size_t k = 0; k < count; k++)
-        members[k] = cholesky_back(t, wg_mat_block(out[0], 0, k * n, n, n),
-                                   wg_mat_block(bar[0], 0, k * n, n, n), half);
+    for (size_t k = 0; k < count; k++) {
+        const wg_mat w = wg_mat_block(bar[0], 0, k * n, n, n);
+        members[k] = wgi_spectral_untouched(t, w)
+                         ? wg_mat_fill(t, n, n, 0) /* whatever the member is, as in sweeps */
+                         : cholesky_back(t, wg_mat_block(out[0], 0, k * n, n, n), w, half);
+    }
     back[0] = count == 1 ? members[0] : wg_concat_cols(t, count, members);
     return wg_tape_status(t);
 }

@@ -6,10 +6,12 @@
  *     tangent  Xt = op(S)^-1 (Bt - op(St) X)
  *   triangular:  op(A) X = f B or X op(A) = f B; the same, of one triangle.
  * Sources: Giles 2008, 2.3.1; Seeger et al. 2017, arXiv:1710.08717. */
+#include <wengert/data.h>
 #include <wengert/elementwise.h>
 #include <wengert/products.h>
 #include "expand.h"
 #include "factor.h"
+#include "spectral.h"
 #include "tiny.h"
 #include "traits.h"
 
@@ -149,15 +151,29 @@ static wg_mat outer_products(wg_tape *t, size_t count, double f, wg_mat u, wg_ma
                       : wg_gemm_batch(t, count, 'N', 'T', f, u, v);
 }
 
+/* W or X, with 0 for members whose adjoints are 0: these may be NaN; sweeps leave them out. */
+static wg_mat touched(wg_tape *t, size_t count, wg_mat bar, wg_mat a) {
+    const size_t n = a.rows, k = a.cols / count;
+    int all = 1;
+    wg_mat *const member = wg_tape_keep(t, count * sizeof *member, NULL);
+    for (size_t m = 0; member != NULL && m < count; m++) {
+        const int none = wgi_spectral_untouched(t, wg_mat_block(bar, 0, m * k, n, k));
+        member[m] = none ? wg_mat_fill(t, n, k, 0) : wg_mat_block(a, 0, m * k, n, k);
+        all &= !none;
+    }
+    return all ? a : wg_concat_cols(t, count, member);
+}
+
 static wg_status solve_adjoint(wg_tape *t, wg_block *b, const wg_mat *in, const wg_mat *out,
                                const wg_mat *bar, wg_mat *back) {
     const wgi_factored p = wgi_factored_again(b, !wgi_factored_of(b)->trans);
-    const wg_mat of[2] = {in[0], bar[0]}, x = out[0];
-    wg_mat w;
+    const wg_mat of[2] = {in[0], bar[0]};
+    wg_mat w, x = out[0];
     if (x.rows == 0 || x.cols == 0) return WG_OK;
     (void)wg_apply(t, &wgi_op_factor_solve, &p, sizeof p, 2, of, 1, &w);
-    back[1] = w;
+    back[1] = w = touched(t, p.count, bar[0], w);
     if (in[0].at.slot == 0) return wg_tape_status(t);
+    x = touched(t, p.count, bar[0], x);
     if (p.kind == WG_CHOLESKY)
         back[0] = wg_mat_add(t, outer_products(t, p.count, -0.5, w, x),
                              outer_products(t, p.count, -0.5, x, w));
@@ -421,13 +437,15 @@ static wg_status trsm_adjoint(wg_tape *t, wg_block *b, const wg_mat *in, const w
     struct triangular p = *triangular_of(b);
     const int left = p.side == 'L', turned = p.trans == 'T';
     const double f = p.factor;
-    const wg_mat of[2] = {in[0], bar[0]}, x = out[0];
-    wg_mat w;
+    const wg_mat of[2] = {in[0], bar[0]};
+    wg_mat w, x = out[0];
     if (x.rows == 0 || x.cols == 0) return WG_OK;
     p.trans = turned ? 'N' : 'T', p.factor = 1;
     (void)wg_apply(t, &wgi_op_trsm_batch, &p, sizeof p, 2, of, 1, &w);
+    w = touched(t, p.count, bar[0], w);
     back[1] = f == 1 ? w : wg_mat_scale(t, f, w);
     if (in[0].at.slot == 0) return wg_tape_status(t);
+    x = touched(t, p.count, bar[0], x);
     const char tu = left ? 'N' : 'T', tv = left ? 'T' : 'N';
     const wg_mat u = left != turned ? w : x, v = left != turned ? x : w;
     back[0] = triangles(t, &p, inner_products(t, p.count, tu, tv, u, v));

@@ -217,10 +217,11 @@ static size_t join_pairs(wgi_record *r, size_t k) {
 
 /* wgi_some_n(.., h0, h1, .., p0, p1, ..): of a tape of the fast path, which leaves out the
  * constants among the operands, with everything in registers; where that is not all, the result
- * has the slot WGI_OUTSIDE, and is none. wgi_let_n(.., h0, h1, .., p0, p1, .., x0, x1, ..):
- * everything. What it does not do itself is left to functions with the same arguments, so that
- * none has to be saved for it: kept_n, where a tape whose only mode is to keep its code goes
- * on as fast as it can, and general_n. */
+ * has the slot WGI_OUTSIDE, and is none; statements of up to 4 operands do so where they stand
+ * (statement_lists.h). wgi_let_n(.., h0, h1, .., p0, p1, .., x0, x1, ..): everything. What it
+ * does not do itself is left to functions with the same arguments, so that none has to be saved
+ * for it: kept_n, where a tape whose only mode is to keep its code goes on as fast as it can,
+ * and general_n. */
 #define EACH1(m) m(0)
 #define EACH2(m) EACH1(m), m(1)
 #define EACH3(m) EACH2(m), m(2)

@@ -21,6 +21,8 @@ int wgi_file_is_word(const char *name, size_t bytes) {
     return bytes != 0;
 }
 
+enum { OPERATIONS = 256 }; /* of the user's in one file */
+
 typedef struct sink {
     wg_write *write; /* NULL: bytes are only counted */
     void *ctx;
@@ -28,6 +30,8 @@ typedef struct sink {
     wg_status status;
     uint64_t sum; /* of what has been written */
     size_t depth;
+    const wg_scalar_op *user[OPERATIONS]; /* so many, of different names */
+    size_t users;
 } sink;
 
 /* A wg_write to where the file goes, which adds to the checksum. */
@@ -69,9 +73,36 @@ static const char *name_of(const wgi_node *n) {
     return op != NULL ? op->name : wgi_array_ops[n->array].name;
 }
 
+/* The same operation, of two files that have its row? Without texts it is known by its
+ * functions. */
+static int is_the_same(const wg_scalar_op *a, const wg_scalar_op *b) {
+    const unsigned n = a->arity, texts = 1 + n + n * (n + 1) / 2;
+    int same = n == b->arity && a->zero_first == b->zero_first &&
+               a->zero_second == b->zero_second && (a->second == NULL) == (b->second == NULL);
+    for (unsigned i = 0; i < texts && same; i++)
+        same = a->text[i] != NULL && b->text[i] != NULL
+                   ? strcmp(a->text[i], b->text[i]) == 0
+                   : a->text[i] == b->text[i] && a->value == b->value && a->first == b->first &&
+                         a->second == b->second;
+    return same;
+}
+
+/* An operation of the user's is read by its name: no other one of the file has it. */
+static void note_user(sink *o, const wg_scalar_op *op) {
+    for (size_t i = 0; i < o->users; i++) {
+        if (o->user[i] == op) return;
+        if (strcmp(o->user[i]->name, op->name) != 0) continue;
+        if (!is_the_same(o->user[i], op)) o->status = WG_EARG;
+        return;
+    }
+    if (o->users == OPERATIONS) o->status = WG_EARG;
+    else o->user[o->users++] = op;
+}
+
 static void put_node(sink *o, const wg_function *f, const wgi_node *n) {
     const wgi_node_kind_row *const row = wgi_node_row(n);
     const int user = wgi_node_scalar(n) != NULL && wgi_is_users(n->op);
+    if (user) note_user(o, n->op);
     put(o, 1, row->code | (user ? (unsigned)WGI_FILE_USER : 0));
     if (row->holds & WGI_HOLDS_VALUE) {
         uint64_t bits;

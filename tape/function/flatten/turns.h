@@ -93,9 +93,9 @@ typedef struct wgi_turns {
 static inline wgi_turn_place *wgi_turn_place_at(const wgi_turns *r, size_t k) {
     return (wgi_turn_place *)r->places.at + k;
 }
-/* Room for one more element of so many bytes; 0: there is none, and the tape has failed. */
 /* Frees functions that no recording uses any more; 0: there are none. */
 int wgi_turn_forget(wgi_turns *r);
+/* Room for one more element of so many bytes; 0: there is none, and the tape has failed. */
 int wgi_turn_need(wgi_turns *r, wgi_turn_list *l, size_t bytes);
 void wgi_turn_fail(wgi_turns *r, wg_status s, const char *what);
 
