@@ -715,7 +715,7 @@ format: ## clang-format over every .c and .h that is not generated
 	clang-format -i $(filter-out $(foreach w,$(GENERATED),$(lastword $(subst :, ,$(w)))),$(shell find include ops tape test examples bench adapters -name '*.[ch]' -o -name '*.[ch]pp'))
 
 FORCE:
-.PHONY: help run test test-house programs bench bench-mpi bench-report compare gradbench examples lib deps deps-sparse deps-cxx deps-solvers deps-mpi deps-tests adapters clean install uninstall asan ubsan valgrind coverage \
+.PHONY: help run test test-house programs bench bench-mpi bench-report compare gradbench examples lib deps deps-sparse deps-cxx deps-solvers deps-mpi deps-convert deps-tests adapters convert clean install uninstall asan ubsan valgrind coverage \
     coverage-report fuzz fuzz-asan fuzz-bytes fuzz-run analyze generate abi format FORCE
 .SECONDARY:
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* test_convert_random.c - programs of test_random.h, converted in every mode: values are those
- * of the original bit for bit, derivatives those of differences in long double. The compiler is
- * started three times for PER of them (WG_SMALL_CODE: less to compile; test_convert has the
- * other way to record). Numbers as arguments: only these programs. KEEP=1 keeps what was
- * made. */
+ * of the original bit for bit, derivatives those of differences in long double. For PER of them
+ * the compiler is started twice for the originals, and once in each mode (WG_SMALL_CODE: less
+ * to compile; test_convert has the other way to record). Numbers as arguments: only these
+ * programs. KEEP=1 keeps what was made. */
 #define _DEFAULT_SOURCE
 #include "convert/test_build.h"
 #include "test/sanitized.h"

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 # deps - what `make deps` asks apt for, with an apt-get that only writes that down: nothing where all is
 # there; OpenBLAS where headers are there and nothing links; the one command to type where apt may not be used.
+# `make convert` says where there is no libclang, although a folder has its name.
 set -eu
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
@@ -37,3 +38,7 @@ echo 'exit 1' | script sudo
 ! deps BLAS_LIBS=-lno_such_blas || fail 'succeeds where OpenBLAS is missing'
 grep -q '^    sudo apt-get install libopenblas-dev$' "$dir/said" || fail 'does not print the command to type'
 [ -z "$(ls "$dir/build" | grep -v probe)" ] || fail 'leaves a stamp'
+
+mkdir "$dir/convert"
+(cd "$dir" && env -u MAKEFLAGS -u MAKELEVEL make convert CC="$CC" CLANG_DIR=) >"$dir/said" 2>&1 || fail 'make convert fails without libclang'
+grep -q '^convert: no clang-c/Index.h here: skipped' "$dir/said" || fail 'make convert does not say that libclang is missing'

@@ -277,7 +277,7 @@ WGI_FUNCTION auto wgi_any_user(const X &x, const Y &y, const Z &z, const W &w) {
 
 /* ---- array operations: values ---------------------------------------------------------------
  * The same arithmetic as on a tape, bit for bit, over the values of n operands that are `step`
- * bytes apart: doubles, or duals, which begin with their value. */
+ * bytes apart: x is where the first stands, of doubles or (wgi_dual_values) of duals. */
 
 WGI_LOOP double wgi_at(const void *x, size_t i, size_t step) {
     return *(const double *)(const void *)((const char *)x + i * step);
