@@ -117,7 +117,8 @@ static void every_rule_of_the_format_is_checked(void **state) {
         {8, 4, 4, WG_EARG, "at byte 8: version 4.0; this library reads 1 to 3"},
         {8, 4, 0, WG_EARG, "version 0.0"},
         {8, 4, 2, WG_EARG, "a count of 2 does not fit"}, /* repeats: rows of x */
-        {12, 4, 1, WG_EARG, "version 1.1"},
+        {12, 4, 1, WG_EARG, "no operation has a former name of one of the library's"},
+        {12, 4, 2, WG_EARG, "version 1.2"},
         {24, 8, UINT64_MAX, WG_EARG, "at byte 24: a count of 18446744073709551615"},
         {24, 8, 9, WG_EARG, "a count of 9 does not fit"},
         {32, 8, UINT64_MAX / 24 + 2, WG_EARG, "at byte 32: a count of"},

@@ -141,6 +141,20 @@ static wg_function *there_and_back(const wg_function *f, size_t count,
     return g;
 }
 
+/* Is an operation that is not given taken for another one? */
+static void refused_without(const wg_function *f, size_t count,
+                            const wg_scalar_op *const *given, const char *message) {
+    size_t bytes = 0;
+    wg_function *g = NULL;
+    assert_int_equal(wg_function_save(f, NULL, 0, &bytes), WG_OK);
+    void *const file = malloc(bytes);
+    assert_non_null(file);
+    assert_int_equal(wg_function_save(f, file, bytes, NULL), WG_OK);
+    assert_int_equal(wg_function_load(tape, file, bytes, given, count, &g), WG_EMODE);
+    if (strstr(wg_tape_message(tape), message) == NULL) fail_msg("%s", wg_tape_message(tape));
+    free(file);
+}
+
 static void functions_and_their_files_keep_them_apart(void **state) {
     (void)state;
     static double y[2 * ROWS], z[2 * ROWS];
@@ -199,6 +213,8 @@ static void operations_of_matrices_are_told_apart_too(void **state) {
     evaluate(df, dy);
     evaluate(dg, dz);
     assert_memory_equal(dy, dz, sizeof dy);
+    refused_without(f, 1, given, "the user's operation half_of_each, which is not given");
+    refused_without(f, 1, given + 1, "the user's operation held, which is not given");
     wg_function_free(f), wg_function_free(df);
     wg_function_free(g), wg_function_free(dg);
 }

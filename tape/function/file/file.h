@@ -4,7 +4,8 @@
  * Whole numbers are little-endian, doubles their bits as such a number:
  *
  *     8 bytes    89 W G F 0d 0a 1a 0a: neither text nor cut to 7 bits
- *     4 and 4    version, 0
+ *     4 and 4    version; 1 if an operation of the user's has a name that one of the library's
+ *                had once, otherwise 0
  *     14 of 8    bytes in all; inputs, outputs, bytes of their names, nodes, operands,
  *                entries of the outputs, guards;
  *                statements, operations, folded, repeated, simplified, dead
@@ -46,6 +47,9 @@ extern const unsigned char wgi_file_magic[WGI_FILE_MAGIC];
  * kinds.def. */
 enum { WGI_FILE_USER = 0x80 };
 
+/* What an operation of the library's, or of the user's among which it has some of its own, is
+ * called today that had this name once; NULL: none had. */
+const char *wgi_file_name_today(int user, const char *name, size_t bytes);
 /* The first version that has all kinds of nodes that the function has. */
 unsigned wgi_file_version(const wg_function *f);
 /* Is it one word, of characters that any text can hold? */
@@ -82,6 +86,8 @@ typedef struct wgi_file_source {
     const unsigned char *base;
     size_t at, end; /* where the checksum begins */
     uint64_t version;
+    uint64_t claims; /* names that the library's operations had once are the user's */
+    int claimed;     /* there is one */
     /* a hash table of built-in operations by name: 0, an empty place, or a row plus 1 */
     unsigned char by_name[256];
     /* what follows is about the function being read, which is a body if the depth is not 0 */

@@ -48,9 +48,7 @@ static const wg_scalar_op *op_named(const wgi_file_source *r, int user, const ch
     return NULL;
 }
 
-/* Finds an operation by its name. Older files have former names of some. */
-static const wg_scalar_op *find_op(const wgi_file_source *r, int user, const char *name,
-                                   size_t bytes) {
+const char *wgi_file_name_today(int user, const char *name, size_t bytes) {
     static const struct {
         int user;
         const char *then, *now;
@@ -61,11 +59,20 @@ static const wg_scalar_op *find_op(const wgi_file_source *r, int user, const cha
                   {1, "half_of_each", "wgi_half_of_each"},
                   {1, "matern_32", "wgi_matern_32"},
                   {1, "matern_52", "wgi_matern_52"}};
-    const wg_scalar_op *op = op_named(r, user, name, bytes);
-    for (size_t i = 0; op == NULL && i < sizeof former / sizeof *former; i++)
+    for (size_t i = 0; i < sizeof former / sizeof *former; i++)
         if (former[i].user == user && is_name(former[i].then, name, bytes))
-            op = op_named(r, user, former[i].now, strlen(former[i].now));
-    return op;
+            return former[i].now;
+    return NULL;
+}
+
+/* Finds an operation by its name. Older files have former names of some. */
+static const wg_scalar_op *find_op(wgi_file_source *r, int user, const char *name,
+                                   size_t bytes) {
+    const wg_scalar_op *const op = op_named(r, user, name, bytes);
+    const char *const today = wgi_file_name_today(user, name, bytes);
+    if (user && today != NULL) r->claimed = 1;
+    if (op != NULL || today == NULL || (user && r->claims)) return op;
+    return op_named(r, user, today, strlen(today));
 }
 
 /* Finds an operation on arrays that flatten/recording.c leaves as a single node. */
@@ -343,6 +350,9 @@ static wg_status nodes(wgi_file_source *r, wg_function *f) {
     if (r->depth == 0 && r->version > wgi_file_version(f))
         return wgi_file_bad(r, WG_EARG, "version %llu, and nothing in it that needs that",
                             (unsigned long long)r->version);
+    if (r->depth == 0 && r->claims && !r->claimed)
+        return wgi_file_bad(r, WG_EARG,
+                            "no operation has a former name of one of the library's");
     return WG_OK;
 }
 

@@ -41,11 +41,12 @@ static wg_status preamble(wgi_file_source *r, size_t bytes, uint64_t *length) {
         return wgi_file_bad(r, WG_EARG, "these %zu bytes are no function", bytes);
     if (bytes < START) return wgi_file_bad(r, WG_EARG, "cut short: %zu bytes", bytes);
     r->at = sizeof wgi_file_magic;
-    const uint64_t zero = (r->version = wgi_file_get(r, 4), wgi_file_get(r, 4));
-    if (r->version < WGI_FILE_SCALARS || r->version > WGI_FILE_VERSION || zero != 0) {
+    r->version = wgi_file_get(r, 4);
+    r->claims = wgi_file_get(r, 4);
+    if (r->version < WGI_FILE_SCALARS || r->version > WGI_FILE_VERSION || r->claims > 1) {
         r->at = sizeof wgi_file_magic;
         return wgi_file_bad(r, WG_EARG, "version %llu.%llu; this library reads %d to %d",
-                            (unsigned long long)r->version, (unsigned long long)zero,
+                            (unsigned long long)r->version, (unsigned long long)r->claims,
                             WGI_FILE_SCALARS, WGI_FILE_VERSION);
     }
     *length = wgi_file_get(r, 8);

@@ -32,7 +32,14 @@ typedef struct sink {
     size_t depth;
     const wg_scalar_op *user[OPERATIONS]; /* so many, of different names */
     size_t users;
+    unsigned claims; /* one of them has a name that one of the library's had once */
 } sink;
+
+/* What stands in front of a file and is known at its end: how many bytes it has. */
+typedef struct totals {
+    uint64_t bytes;
+    unsigned claims;
+} totals;
 
 /* A wg_write to where the file goes, which adds to the checksum. */
 static int pass_on(void *ctx, const char *bytes, size_t n) {
@@ -95,6 +102,7 @@ static void note_user(sink *o, const wg_scalar_op *op) {
         if (!is_the_same(o->user[i], op)) o->status = WG_EARG;
         return;
     }
+    if (wgi_file_name_today(1, op->name, strlen(op->name)) != NULL) o->claims = 1;
     if (o->users == OPERATIONS) o->status = WG_EARG;
     else o->user[o->users++] = op;
 }
@@ -177,13 +185,13 @@ unsigned wgi_file_version(const wg_function *f) {
     return version;
 }
 
-static void put_function(sink *o, const wg_function *f, uint64_t bytes) {
+static void put_function(sink *o, const wg_function *f, const totals *all) {
     const wg_function_stats *const s = &f->stats;
     wgi_text_bytes(&o->text, (const char *)wgi_file_magic, sizeof wgi_file_magic);
     const unsigned version = wgi_file_version(f);
     put(o, 4, version);
-    put(o, 4, 0);
-    put(o, 8, bytes);
+    put(o, 4, all->claims);
+    put(o, 8, all->bytes);
     put_counts(o, f);
     put(o, 8, s->statements);
     put(o, 8, s->operations);
@@ -198,20 +206,20 @@ static void put_function(sink *o, const wg_function *f, uint64_t bytes) {
     (void)wgi_text_close(&o->text);
 }
 
-/* write NULL: only counts. bytes: how many there are in all, which the file says. */
-static wg_status put_all(const wg_function *f, uint64_t *bytes, wg_write *write, void *ctx) {
+/* write NULL: only counts. *all: what the file says of itself, as counted before. */
+static wg_status put_all(const wg_function *f, totals *all, wg_write *write, void *ctx) {
     sink o = {.write = write, .ctx = ctx, .sum = WGI_FILE_CHECKSUM_START};
     wgi_text_open(&o.text, pass_on, &o);
-    put_function(&o, f, *bytes);
-    *bytes = o.text.total;
+    put_function(&o, f, all);
+    *all = (totals){o.text.total, o.claims};
     return o.status;
 }
 
 wg_status wg_function_write(const wg_function *f, wg_write *write, void *ctx) {
-    uint64_t bytes = 0;
+    totals all = {0, 0};
     if (f == NULL || write == NULL) return WG_ENULL;
-    const wg_status s = put_all(f, &bytes, NULL, NULL);
-    return s == WG_OK ? put_all(f, &bytes, write, ctx) : s;
+    const wg_status s = put_all(f, &all, NULL, NULL);
+    return s == WG_OK ? put_all(f, &all, write, ctx) : s;
 }
 
 static int into_memory(void *ctx, const char *text, size_t bytes) {
@@ -222,11 +230,11 @@ static int into_memory(void *ctx, const char *text, size_t bytes) {
 }
 
 wg_status wg_function_save(const wg_function *f, void *buffer, size_t bytes, size_t *needed) {
-    uint64_t size = 0;
-    const wg_status s = f == NULL ? WG_ENULL : put_all(f, &size, NULL, NULL);
-    if (needed != NULL) *needed = s == WG_OK ? (size_t)size : 0;
+    totals all = {0, 0};
+    const wg_status s = f == NULL ? WG_ENULL : put_all(f, &all, NULL, NULL);
+    if (needed != NULL) *needed = s == WG_OK ? (size_t)all.bytes : 0;
     if (s != WG_OK || buffer == NULL) return s;
-    if (bytes < size) return WG_ESHAPE;
+    if (bytes < all.bytes) return WG_ESHAPE;
     char *to = buffer;
-    return put_all(f, &size, into_memory, &to);
+    return put_all(f, &all, into_memory, &to);
 }
