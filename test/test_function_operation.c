@@ -127,14 +127,20 @@ static void evaluate(const wg_function *f, double *y) {
     free(work);
 }
 
+/* To be freed. */
+static void *file_of(const wg_function *f, size_t *bytes) {
+    assert_int_equal(wg_function_save(f, NULL, 0, bytes), WG_OK);
+    void *const file = malloc(*bytes);
+    assert_non_null(file);
+    assert_int_equal(wg_function_save(f, file, *bytes, NULL), WG_OK);
+    return file;
+}
+
 static wg_function *there_and_back(const wg_function *f, size_t count,
                                    const wg_scalar_op *const *given) {
     size_t bytes = 0;
     wg_function *g = NULL;
-    assert_int_equal(wg_function_save(f, NULL, 0, &bytes), WG_OK);
-    void *const file = malloc(bytes);
-    assert_non_null(file);
-    assert_int_equal(wg_function_save(f, file, bytes, NULL), WG_OK);
+    void *const file = file_of(f, &bytes);
     if (wg_function_load(tape, file, bytes, given, count, &g) != WG_OK)
         fail_msg("%s", wg_tape_message(tape));
     free(file);
@@ -146,10 +152,7 @@ static void refused_without(const wg_function *f, size_t count,
                             const wg_scalar_op *const *given, const char *message) {
     size_t bytes = 0;
     wg_function *g = NULL;
-    assert_int_equal(wg_function_save(f, NULL, 0, &bytes), WG_OK);
-    void *const file = malloc(bytes);
-    assert_non_null(file);
-    assert_int_equal(wg_function_save(f, file, bytes, NULL), WG_OK);
+    void *const file = file_of(f, &bytes);
     assert_int_equal(wg_function_load(tape, file, bytes, given, count, &g), WG_EMODE);
     if (strstr(wg_tape_message(tape), message) == NULL) fail_msg("%s", wg_tape_message(tape));
     free(file);

@@ -157,7 +157,10 @@ wg_status wgi_line_run(wg_block *b, const wgi_line_op *op, int what) {
     l.n = wgi_line_length(b->in, p->axis);
     l.number = 0;
     l.saved = b->saved;
-    for (int k = 0; k < 2; k++) l.vector[k] = l.vector_bar[k] = NULL;
+    for (int k = 0; k < 2; k++) {
+        l.vector[k] = l.vector_bar[k] = NULL;
+        l.stride[k] = l.bar_stride[k] = 0;
+    }
     double *room = b->work;
     for (int k = 0; k < op->vectors; k++, room += 2 * l.n) {
         const wg_block_arg *const a = &b->in[op->operands + k];
