@@ -44,6 +44,11 @@ struct version {
     bool touched;     /* it has to do with variables */
     const char *name; /* of the function that is written */
     unsigned number;
+    /* called.h: pairs of labels and the last jumps back to them; in how many loops it is called;
+     * what stands in fewer loops than that is recorded by calls */
+    list jumps;
+    unsigned depth, calls_below;
+    bool depth_known;
 };
 
 enum { MOST_RANGES = 4 };
@@ -73,7 +78,7 @@ typedef struct analysis {
     list calls; /* PARAMETER=FUNCTION: what a parameter of the root that is a function may be */
     list callees; /* decl: these functions */
     bool accept_integers;
-    bool loops; /* comments say that some are maps or scans */
+    bool loops;                    /* comments say that some are maps or scans */
     bool without_tape;             /* what pointers to functions may be tells versions apart */
     list losses, foreign, unknown; /* what is said when all is known */
     list named;                    /* functions that are not among the files, by name */

@@ -494,9 +494,11 @@ const char *write_header(writer *w, const output *o, const char *declarations) {
         &to,
         "/* %s\n * Written by wengert-convert. Do not edit: convert again. */\n#ifndef %s\n#define %s\n\n",
         name, guard, guard);
-    putf(&to, "#ifndef %s_SOURCE /* which has included these already */\n", guard);
+    putf(&to, "#ifndef %s_SOURCE /* which has included what it needs already */\n", guard);
     write_inclusions(w->a->root->function->file, &to);
-    putf(&to, "#endif\n#include <%s.h>\n\n%s\n#endif\n",
-         w->generic ? "wengert/generic" : "wengert", declarations);
+    putf(&to,
+         w->generic ? "#endif\n#include <wengert/generic.h>\n\n%s\n#endif\n"
+                    : "#include <wengert.h>\n#endif\n\n%s\n#endif\n",
+         declarations);
     return text_of(&to);
 }
