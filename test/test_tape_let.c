@@ -12,8 +12,8 @@
 
 enum { MOST = 4 };
 
-/* Both ways of one row stand in one line: places on the tape tell no difference. `active`: which
- * of two operands are variables; a number of a statement is a constant of a call. */
+/* `active`: which of two operands are variables; a number of a statement is a constant of a
+ * call. */
 #define OP1(name, v, d, dd, c, s)                                                              \
     static wg_real name##_row(wg_tape *t, int call, unsigned active, const wg_real *x) {       \
         (void)active;                                                                          \
@@ -76,8 +76,7 @@ static wg_real recorded(wg_tape *t, size_t k, int call, unsigned active, const d
 
 static void calls_record_the_bits_of_statements(void **state) {
     (void)state;
-    const unsigned flags[] = {0,        WG_KEEP_CODE,   WG_CHECKED,
-                              WG_TRACE, WG_KEEP_PLACES, WG_KEEP_CODE | WG_KEEP_PLACES};
+    const unsigned flags[] = {0, WG_KEEP_CODE, WG_CHECKED};
     const double points[][MOST] = {
         {0.75, 0.5, 0.25, 0.875}, {1.25, -0.5, 2, 0.375}, {0, 0, 1, 0}, {-1, 2, 0, -0.0}};
     static struct text got, want;
@@ -110,6 +109,18 @@ static void calls_without_a_tape_are_nan(void **state) {
         assert_int_equal(y.at.slot, 0);
         assert_int_equal(y.value == y.value, z.value == z.value);
     }
+}
+
+/* The first failure of a traced tape names the operation. */
+static void calls_are_traced(void **state) {
+    (void)state;
+    wg_tape *const t = wg_tape_new(&(wg_options){.flags = WG_TRACE});
+    const wg_real x = wg_input(t, -1), y = wg_let_sqrt(t, x);
+    assert_true(y.value != y.value);
+    assert_int_equal(wg_tape_status(t), WG_ENONFINITE);
+    assert_non_null(strstr(wg_tape_message(t), "sqrt"));
+    assert_non_null(strstr(wg_tape_message(t), "scalar.def"));
+    wg_tape_free(t);
 }
 
 static void calls_refuse_a_variable_of_another_tape(void **state) {
@@ -153,6 +164,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(calls_record_the_bits_of_statements),
         cmocka_unit_test(calls_without_a_tape_are_nan),
+        cmocka_unit_test(calls_are_traced),
         cmocka_unit_test(calls_refuse_a_variable_of_another_tape),
         cmocka_unit_test(calls_have_second_derivatives),
     };
