@@ -110,6 +110,8 @@ cell *cell_of(const analysis *a, const version *v, const decl *d);
 cell *node_cell(const version *v, const node *n);
 bool keeps_state(
     const decl *d); /* a local variable that is remembered from call to call, and written to */
+/* No word of the user's files is a name of this library's. */
+void refuse_names(const program *p);
 void refuse_recorded(const analysis *a); /* who has no tape has none of these */
 /* What is written with variables in the place of numbers hands none of them to a function
  * that is said to be passive. */

@@ -90,6 +90,7 @@ static void count(const writer *w, const node *n, size_t *at) {
         at[d < DEEPEST ? d : DEEPEST]++;
     }
     for (size_t i = 0; i < n->children; i++) count(w, n->child[i], at);
+    for (size_t i = 0; i < n->decls.n; i++) count(w, ((const decl *)n->decls.at[i])->init, at);
 }
 
 static size_t nodes_of(const program *p) {
@@ -111,7 +112,7 @@ static bool deepen(version *v, unsigned depth) {
     return true;
 }
 
-static bool deepen_called(const version *v, node *n) {
+static bool deepen_called(const version *v, const node *n) {
     bool more = false;
     if (n == NULL) return false;
     if (n->kind == NODE_CALL) {
@@ -122,6 +123,8 @@ static bool deepen_called(const version *v, node *n) {
             more |= deepen(through->versions.at[i], depth);
     }
     for (size_t i = 0; i < n->children; i++) more |= deepen_called(v, n->child[i]);
+    for (size_t i = 0; i < n->decls.n; i++)
+        more |= deepen_called(v, ((const decl *)n->decls.at[i])->init);
     return more;
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* headers.c - what is included beside a source's own headers, and what names that takes from
- * the source. */
+ * the source; the header that is written. */
 #include <string.h>
 #include "convert/known.h"
 #include "convert/output.h"
@@ -112,5 +112,53 @@ const char *with_few_headers(const char *s) {
     for (int k = 0; k < HEADERS; k++)
         if (asked[k]) putf(&to, "#include <wengert/%s.h>\n", header_names[k]);
     put(&to, at + strlen(all_of_it));
+    return text_of(&to);
+}
+
+/* ---- the header that is written ---------------------------------------------------------- */
+
+/* Was this directive's file read? */
+static bool is_included(const file *f, const token *t) {
+    for (size_t i = 0; i < f->inclusions.n; i++) {
+        const size_t at = ((const inclusion *)f->inclusions.at[i])->begin;
+        if (t->begin <= at && at < t->end) return true;
+    }
+    return false;
+}
+
+/* The headers of the user's that a source includes, each once; in a condition, those that
+ * were read. */
+static void write_inclusions(const file *f, text *to) {
+    list written = {NULL, 0, 0};
+    size_t depth = 0;
+    for (size_t i = 0; i < f->tokens.n; i++) {
+        const token *const t = &f->tokens.at[i];
+        if (t->kind != TOKEN_DIRECTIVE) continue;
+        const char *const s = copy_text(f->text + t->begin, t->end - t->begin), *p = s + 1;
+        p += strspn(p, " \t");
+        if (starts_with(p, "if")) depth++;
+        if (starts_with(p, "endif") && depth != 0) depth--;
+        const char *const quote = starts_with(p, "include") ? strchr(p, '"') : NULL;
+        if (quote == NULL || (depth != 0 && !is_included(f, t))) continue;
+        const char *const name = copy_text(quote, strcspn(quote + 1, "\"") + 2);
+        if (has_name(&written, name)) continue;
+        push(&written, (void *)name);
+        putf(to, "#include %s\n", name);
+    }
+}
+
+const char *write_header(writer *w, const output *o, const char *declarations) {
+    text to = {NULL, 0, 0};
+    const char *const guard = guard_of(o->header), *const name = o->header;
+    putf(
+        &to,
+        "/* %s\n * Written by wengert-convert. Do not edit: convert again. */\n#ifndef %s\n#define %s\n\n",
+        name, guard, guard);
+    putf(&to, "#ifndef %s_SOURCE /* which has included what it needs already */\n", guard);
+    write_inclusions(w->a->root->function->file, &to);
+    putf(&to,
+         w->generic ? "#endif\n#include <wengert/generic.h>\n\n%s\n#endif\n"
+                    : "#include <wengert.h>\n#endif\n\n%s\n#endif\n",
+         declarations);
     return text_of(&to);
 }

@@ -189,9 +189,10 @@ static analysis *analysed(const options *o, program *p) {
     for (size_t i = 0; i < o->calls.n; i++) push(&a->calls, o->calls.at[i]);
     mark_passive(a);
     mark_loops(a);
+    refuse_names(p);
     const bool in = parse_selections(a, f, o->inputs, &a->inputs),
                out = parse_selections(a, f, o->outputs, &a->outputs);
-    return in && out && analyse(a, f) ? a : NULL;
+    return in && out && errors_said() == 0 && analyse(a, f) ? a : NULL;
 }
 
 static bool write_text(const char *name, const char *s) {
