@@ -17,7 +17,7 @@ enum { DEEPEST = 4, UNKNOWN_DEPTH = 1 };
  * operation in line and by a call, for the headers of this library with the callback. How many
  * times that of the source the result may take beyond it, in tenths; how many operations are in
  * line in any case. */
-enum { OF_FILE = 20000, OF_NODE = 50, IN_LINE = 9000, BY_CALL = 1200, OF_LIBRARY = 40000 };
+enum { OF_FILE = 20000, OF_NODE = 70, IN_LINE = 9000, BY_CALL = 1100, OF_LIBRARY = 40000 };
 enum { TENTHS = 26, LEAST = 12 };
 
 static const char *label_of(const node *n) {
