@@ -9,19 +9,19 @@
 enum { MOST_VARIABLES = 8, MOST_NUMBERS = 8, MOST_OPERATIONS = 24 };
 
 static operand leaf(const char *s) { return (operand){s, 1, 0, 0}; }
-/* The operation that is named wg_.. as a call, of variables. */
+static operand recorded(const writer *w, operand o) {
+    return o.operations == 0 ? o : leaf(format("wg_let(%s, %s)", w->tape, o.s));
+}
+/* The operation that is named wg_.. as a call, of variables: what stands in line is one. */
 static operand call(const writer *w, const char *name, size_t n, const operand *o) {
     text to = {NULL, 0, 0};
     putf(&to, "wg_let_%s(%s", name + strlen("wg_"), w->tape);
     for (size_t i = 0; i < n; i++)
-        putf(&to, o[i].variables != 0 ? ", %s" : ", wg_constant(%s)", o[i].s);
+        putf(&to, o[i].variables != 0 ? ", %s" : ", wg_constant(%s)", recorded(w, o[i]).s);
     put(&to, ")");
     return leaf(text_of(&to));
 }
 
-static operand recorded(const writer *w, operand o) {
-    return o.operations == 0 ? o : leaf(format("wg_let(%s, %s)", w->tape, o.s));
-}
 static bool is_too_long(const operand *o, size_t n) {
     unsigned v = 0, k = 0, p = 1;
     for (size_t i = 0; i < n; i++) v += o[i].variables, k += o[i].numbers, p += o[i].operations;
