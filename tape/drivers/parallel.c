@@ -69,29 +69,9 @@ static int is_open(const wg_parallel *p) {
     return p->of.c != NULL && p->state == WGI_LOOP_OPEN;
 }
 
-int wgi_parallel_recorded(wg_parallel *p, size_t k) {
-    if (p == NULL || k >= p->segments || !is_open(p) || p->of.c->width != 0) return 0;
-    (void)wgi_parallel_scan(p, &p->segment[k]); /* the join says what has failed */
-    return 0;
-}
-
-typedef struct loop {
-    wg_parallel *p;
-    wg_task *f;
-    void *ctx;
-} loop;
-
-static wg_status run_segment(void *context, size_t k) {
-    const loop *const l = context;
-    const wg_status s = l->f(l->ctx, k);
-    (void)wgi_parallel_recorded(l->p, k);
-    return s;
-}
-
 wg_status wg_parallel_run(wg_parallel *p, wg_task *f, void *ctx) {
     if (p == NULL || f == NULL) return WG_ENULL;
-    loop l = {p, f, ctx};
-    return wgi_threads_run_near(p->threads, p->segments, run_segment, &l);
+    return wgi_threads_run_near(p->threads, p->segments, f, ctx);
 }
 
 /* ---- a loop ---- */
@@ -126,7 +106,6 @@ wg_status wg_parallel_begin(wg_parallel *p, wg_tape *t) {
         p->segment[k].first = start + past;
         wgi_segment_open(p->segment[k].c, c, start + past, start + p->stride - 1);
     }
-    wgi_parallel_open(p);
     if (s == WG_OK) p->stamps = wgi_tape_close(c);
     return s;
 }

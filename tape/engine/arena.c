@@ -8,6 +8,7 @@
  * where they can. Where there is no room in the buffer, or none in the budget, what holds
  * nothing since the last reset is given up, and the unused end of everything else. */
 #include "arena.h"
+#include "stretch.h"
 
 #include <string.h>
 
@@ -139,6 +140,7 @@ int wgi_give_up_idle(wgi_core *c, const wgi_region *busy) {
     }
     any |= wgi_give_up_lists(c, busy);
     any |= wgi_give_up_beside(c);
+    any |= wgi_windows_free(c);
     any |= wgi_derived_drop(c);
     if (c->turns != NULL) any |= c->turns->shrink(c->turns);
     /* forward tapes have none; a pass of second order takes the width of one for a while */

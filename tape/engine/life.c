@@ -3,6 +3,7 @@
  * told from those of now. */
 #define _POSIX_C_SOURCE 200809L /* clock_gettime */
 #include "arena.h"
+#include "stretch.h"
 
 #include <string.h>
 #include <time.h>
@@ -216,6 +217,7 @@ void wg_tape_free(wg_tape *t) {
     for (wgi_link *k = c->links; k != NULL; k = k->next) k->c = NULL;
     c->beside_works = 0;
     (void)wgi_give_up_beside(c);
+    (void)wgi_windows_free(c);
     (void)wgi_derived_drop(c);
     if (c->turns != NULL) c->turns->drop(c->turns);
     for (int k = 0; c->host != NULL && k < c->host->guests; k++)
@@ -371,7 +373,7 @@ wg_status wg_tape_rewind(wg_tape *t, wg_mark m) {
     }
     c->head.last_block = (wgi_block *)(uintptr_t)m.block;
     if (m.record < c->always) c->always = 0;
-    while (c->stretch != NULL && c->stretch->end[c->stretch->runs - 1] > m.record)
+    while (c->stretch != NULL && wgi_stretch_end(c->stretch) > m.record)
         c->stretch = c->stretch->prev;
     if (m.record < c->ordered) c->ordered = m.record;
     c->head.slots = m.slot;

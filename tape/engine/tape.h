@@ -123,16 +123,24 @@ enum {
 };
 
 /* A part of a recording in runs of records that know nothing of each other: no result of one is
- * an operand in another, and no variable from before is an operand in two. Threads sweep them
- * side by side, in any order, and the bits are those of one after the other. It stands among
- * the payloads. */
+ * an operand in another. They are swept side by side, in any order, and the bits are the same
+ * (stretch.c). It stands among the payloads. */
+typedef struct wgi_run {
+    uint64_t end;   /* the number of the record behind it */
+    uint64_t slots; /* one more than its last slot; the next run has those from there on */
+} wgi_run;
 typedef struct wgi_stretch {
     struct wgi_stretch *prev;
-    struct wg_threads *threads;
-    uint64_t first; /* the number of its first record */
+    struct wg_threads *threads; /* NULL: the caller sweeps */
+    uint64_t first;             /* the number of its first record */
+    uint64_t before;            /* its first slot */
     size_t runs;
-    uint64_t end[]; /* of each run, and of the last one: the number of the record behind it */
+    wgi_run run[];
 } wgi_stretch;
+/* The number of the record behind it. */
+static inline uint64_t wgi_stretch_end(const wgi_stretch *s) {
+    return s->run[s->runs - 1].end;
+}
 
 /* Of somebody who works on a tape from call to call, which may be freed in between: c is
  * NULL then. */
@@ -224,6 +232,7 @@ typedef struct wgi_core {
     uint32_t loop_slots;        /* how many slots the segments of loops have had so far */
     struct wgi_link *links;     /* who works on it from call to call */
     const wgi_stretch *stretch; /* the last one */
+    struct wgi_windows *windows; /* for sweeps through them, or NULL */
     /* memory was refused since the last reset: the next one gives everything back */
     int starved;
     uint32_t inside,
@@ -693,6 +702,8 @@ wg_status wgi_sweep_scalars(wgi_core *c, uint64_t high, uint64_t low, const wgi_
 /* Fails because a record was made with a variable that a rewind had forgotten, or one of a
  * segment. */
 wg_status wgi_fail_disordered(wgi_core *c, const wgi_record *r);
+/* The same for the first such record of number [low, high). */
+wg_status wgi_fail_disordered_in(wgi_core *c, uint64_t high, uint64_t low);
 /* Sweeps records from *high down to `low`, going only where there are marks, and sets marks on
  * its way. Where that takes longer than it is likely to save, it stops: *high is then how far
  * it has come, and `low` if it is done. */
@@ -710,12 +721,8 @@ static inline double wgi_product(double d, double p) {
     const double v = d * p;
     return __builtin_expect(v != v, 0) && (d == 0 || p == 0) ? 0 : v;
 }
-/* Sweeps a run of records backwards over `lanes` interleaved adjoints per slot: 2, 4, 8 or
- * more. */
-void wgi_sweep_lanes(const wgi_record *low, const wgi_record *high, double *adjoint,
-                     size_t lanes);
 
-/* The same forward. Every slot starts with zeros or with a seed; 1, 2, 4 or 8 lanes. */
+/* Sweeps a run of records forward. Every slot starts with zeros or with a seed; 1, 2, 4 or 8 lanes. */
 void wgi_forward_lanes(const wgi_record *low, const wgi_record *high, double *tangent,
                        size_t lanes);
 
