@@ -427,6 +427,7 @@ static void parallel_loops_answer(void **state) {
     STATUS(WG_ENULL, wg_parallel_begin, NULL, NULL);
     assert_null((try("wg_parallel_tape"), wg_parallel_tape(NULL, 0)));
     STATUS(WG_ENULL, wg_parallel_run, NULL, NULL, NULL);
+    STATUS(0, wgi_parallel_recorded, NULL, 0);
     STATUS(WG_ENULL, wg_parallel_join, NULL);
     STATUS(WG_ENULL, wg_parallel_adopt, NULL, 1, &x);
     STATUS(WG_ENULL, wg_parallel_reduce, NULL, WG_REDUCE_SUM, 1, &x, &y);

@@ -29,7 +29,9 @@ WG_BEGIN_DECLS
  * wg_openmp_threads: what it needs is in its cache. Where iterations take very different
  * times, write `#pragma omp parallel for schedule(dynamic)` before such a loop by hand. */
 #define WG_OPENMP_SEGMENTS(p, k)                                                               \
-    WGI_OPENMP for (size_t k = 0; k < wg_parallel_segments(p); k++)
+    WGI_OPENMP for (size_t k = 0; k < wg_parallel_segments(p);                                 \
+                    k++) for (int wgi_open = 1; wgi_open != 0;                                 \
+                              wgi_open = wgi_parallel_recorded(p, k))
 
 /* WG_OPENMP_FOR - what follows for every i < n (a size_t), shared out over the segments of p; s
  * is the tape of the segment that i belongs to. `continue` goes on with the next i, `break`

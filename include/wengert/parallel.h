@@ -84,6 +84,10 @@ WG_API wg_tape *wg_parallel_tape(wg_parallel *p, size_t k);
  *          the same. */
 WG_API WG_MUST_CHECK wg_status wg_parallel_run(wg_parallel *p, wg_task *f, void *ctx);
 
+/* What segment k has recorded so far is looked at by the thread that has recorded it, while it
+ * is in its cache; the join looks at the rest. Gives 0. */
+WGI_API int wgi_parallel_recorded(wg_parallel *p, size_t k);
+
 /* wg_parallel_join - the loop has ended, in all threads: what segments have recorded becomes a
  * part of the tape, segment after segment. Recorded variables stay as they are until they are
  * adopted.

@@ -13,7 +13,13 @@ typedef struct wgi_segment {
     uint32_t first, count; /* its slots in the loop: [first, first + count) */
     uint32_t to;           /* where these are on the tape, after the join */
     uint64_t records, words, places; /* before its own, in the loop */
+    uint64_t seen;                   /* so many of its records have been looked at */
+    unsigned char *used;             /* of each group of slots from before: does it use some? */
+    const uint32_t *group;           /* those that it uses */
+    size_t groups;
+    uint32_t expected; /* where its slots are on the tape, if all is as it was the last time */
     uint32_t strange; /* an operand that is neither its own nor from before; or 0 */
+    wg_status status;
 } wgi_segment;
 
 struct wg_parallel {
@@ -25,10 +31,19 @@ struct wg_parallel {
     uint32_t before; /* its slots before the loop are below */
     uint32_t stride; /* from the first slot of a segment to that of the next */
     wg_real *part;   /* room for one of each segment */
+    size_t past;     /* how many loops are known, on the tape at present or the last time */
+    uint64_t expected; /* records that segments have places for among those of the tape */
     size_t segments;
     wgi_segment segment[];
 };
 
+/* A loop begins: nothing is known of what its segments use. */
+void wgi_parallel_open(wg_parallel *p);
+/* Gives its segments places among the records of the tape, if there was a loop at this position
+ * of the tape before. */
+void wgi_parallel_place(wg_parallel *p);
+/* Looks at what a segment has recorded since the last time. */
+void wgi_parallel_look(const wg_parallel *p, wgi_segment *segment);
 /* Everything from segments to records; fails the tape. */
 wg_status wgi_parallel_join(wg_parallel *p);
 

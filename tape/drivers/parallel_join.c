@@ -3,8 +3,14 @@
  *
  *   tape     [before][segment 0][segment 1] ...
  *
- * One pass over what a segment has recorded, in whatever thread takes it, gives slots their
- * places on the tape, and finds operands that are neither the segment's nor from before. */
+ * A first look at the records of a segment, in whatever thread takes it, mostly while they are
+ * in its cache, notes which groups of slots from before it uses: those that several use are
+ * what a sweep has to know of (tape/engine/stretch.c). Then they are moved to the tape, and
+ * slots get their places there.
+ *
+ * Where there was a loop at the same position the last time, each segment has as many records
+ * and slots again, mostly. Then they are recorded where they are to stand in the end, and the
+ * look gives slots their places. If it has come out otherwise, they are moved all the same. */
 #include "parallel.h"
 
 static const char call[] = "wg_parallel_join";
@@ -22,40 +28,274 @@ static inline void ahead(const wgi_record *r) {
     __builtin_prefetch((const void *)((uintptr_t)r + AHEAD), 0, 2);
 }
 
+/* ---- the first look ---- */
+
+void wgi_parallel_open(wg_parallel *p) {
+    for (size_t k = 0; k < p->segments; k++) {
+        wgi_segment *const segment = &p->segment[k];
+        segment->seen = 0;
+        segment->used = NULL;
+        segment->groups = 0;
+        segment->strange = 0;
+        segment->status = WG_OK;
+    }
+}
+
+/* What is known of a loop: its position, then the numbers of records and slots of each
+ * segment. In memory that is not given up for anything else. */
+static uint32_t *past_loop(const wg_parallel *p, size_t i) {
+    return (uint32_t *)(void *)p->segment[0].c->drive.base + i * (1 + 2 * p->segments);
+}
+
+/* The first one that does not begin before this one. */
+static size_t past_at(const wg_parallel *p) {
+    size_t low = 0, high = p->past;
+    while (low < high) {
+        const size_t middle = low + (high - low) / 2;
+        if (past_loop(p, middle)[0] < p->before) low = middle + 1;
+        else high = middle;
+    }
+    return low;
+}
+
+/* Those behind it are forgotten, if it is not what it was. Where there is no memory for it, it
+ * is not known the next time. */
+static void keep_loop(wg_parallel *p) {
+    wgi_core *const c = p->segment[0].c;
+    const size_t i = past_at(p), each = (1 + 2 * p->segments) * sizeof(uint32_t);
+    if (wgi_region_need(c, &c->drive, (i + 1) * each, p->past * each) != WG_OK) {
+        c->starved = 0;
+        return;
+    }
+    uint32_t *const loop = past_loop(p, i);
+    int same = i < p->past && loop[0] == p->before;
+    loop[0] = p->before;
+    for (size_t k = 0; k < p->segments; k++) {
+        const wgi_segment *const s = &p->segment[k];
+        const uint32_t records = s->c->chunks != 0 ? (uint32_t)wgi_record_count(s->c) : 0;
+        same = same && loop[1 + 2 * k] == records && loop[2 + 2 * k] == s->count;
+        loop[1 + 2 * k] = records;
+        loop[2 + 2 * k] = s->count;
+    }
+    if (!same) p->past = i + 1;
+}
+
+void wgi_parallel_place(wg_parallel *p) {
+    wgi_core *const c = p->of.c;
+    const size_t i = past_at(p);
+    const int starved = c->starved;
+    p->expected = 0;
+    if (c->flags != 0 || c->width != 0 || c->pauses != 0 || c->passive || c->buffer != NULL ||
+        i == p->past || past_loop(p, i)[0] != p->before)
+        return;
+    const uint32_t *const loop = past_loop(p, i);
+    uint64_t records = 0, to = p->before;
+    for (size_t k = 0; k < p->segments; k++) {
+        p->segment[k].expected = (uint32_t)to;
+        records += loop[1 + 2 * k];
+        to += loop[2 + 2 * k];
+    }
+    if (to > WGI_SEGMENT_SLOTS || wgi_records_need(c, (size_t)records) != WG_OK) {
+        c->starved = starved;
+        return;
+    }
+    wgi_record *at = c->head.top;
+    for (size_t k = 0; k < p->segments; k++) {
+        wgi_segment_place(p->segment[k].c, at, loop[1 + 2 * k]);
+        at += loop[1 + 2 * k];
+    }
+    p->expected = records;
+}
+
+/* Has it come out as expected? */
+static int is_expected(const wg_parallel *p) {
+    uint64_t to = p->before, records = 0;
+    for (size_t k = 0; k < p->segments && p->expected != 0; k++) {
+        const wgi_segment *const s = &p->segment[k];
+        const uint64_t own = s->c->chunks != 0 ? wgi_record_count(s->c) : 0;
+        if (s->expected != to || own != s->c->placed || s->c->current != 0) return 0;
+        to += s->count;
+        records += own;
+    }
+    return p->expected != 0 && records == p->expected;
+}
+
+static size_t groups_before(const wg_parallel *p) {
+    return p->before / WGI_GROUP_SLOTS + 1;
+}
+
+/* A byte for each group; and behind them words of 8 bytes that are 0, so that all is words. */
+static wg_status open_used(const wg_parallel *p, wgi_segment *segment) {
+    wgi_core *const c = segment->c;
+    const size_t bytes = (groups_before(p) + 7) / 8 * 8;
+    const wg_status s = wgi_region_need(c, &c->index[0], bytes, 0);
+    if (s != WG_OK) return s;
+    segment->used = (unsigned char *)c->index[0].base;
+    memset(segment->used, 0, bytes);
+    return WG_OK;
+}
+
+/* An operand that is none of the segment's. */
+static inline uint32_t note(unsigned char *used, uint32_t before, uint32_t slot) {
+    if (slot >= before) return slot;
+    used[slot / WGI_GROUP_SLOTS] = 1;
+    return 0;
+}
+
+/* Notes what is used by records that are moved by so many slots, where they are. Gives an
+ * operand that the segment may not use; 0: there is none. */
+static inline __attribute__((always_inline)) uint32_t look_at(wgi_record *r,
+                                                              const wgi_record *top,
+                                                              const wgi_segment *s,
+                                                              uint32_t before, uint32_t shift) {
+    const uint32_t first = s->first, count = s->count;
+    unsigned char *const used = s->used;
+    uint32_t strange = 0, odd;
+    for (; r != top; r++) {
+        r->out += shift;
+        if (r->in0 - first < count) r->in0 += shift;
+        else if ((odd = note(used, before, r->in0)) != 0) strange = odd;
+        if (r->in1 - first < count) r->in1 += shift;
+        else if (r->in1 != 0 && (odd = note(used, before, r->in1)) != 0) strange = odd;
+    }
+    return strange;
+}
+
+void wgi_parallel_look(const wg_parallel *p, wgi_segment *segment) {
+    const wgi_core *const c = segment->c;
+    segment->count = c->head.slots - segment->first;
+    if (c->chunks == 0 || wgi_record_count(c) == segment->seen || segment->status != WG_OK)
+        return;
+    if (segment->used == NULL) segment->status = open_used(p, segment);
+    for (int i = 0; i <= c->current && segment->status == WG_OK; i++) {
+        const wgi_record *top, *const base = chunk_of(c, i, &top);
+        const uint64_t first = c->chunk[i].first, end = first + (uint64_t)(top - base);
+        if (segment->seen >= end) continue;
+        wgi_record *const from = c->chunk[i].base + (segment->seen - first);
+        segment->strange =
+            i == 0 && c->placed != 0
+                ? look_at(from, top, segment, p->before, segment->expected - segment->first)
+                : look_at(from, top, segment, p->before, 0);
+        if (segment->strange != 0) segment->status = WG_ESTALE;
+        segment->seen = end;
+    }
+}
+
+/* Of all its records, and the groups that it uses as a list. */
+static wg_status look_at_all(void *context, size_t k) {
+    const wg_parallel *const p = context;
+    wgi_segment *const segment = (wgi_segment *)(uintptr_t)&p->segment[k];
+    wgi_core *const c = segment->c;
+    wgi_parallel_look(p, segment);
+    if (segment->used == NULL || segment->status != WG_OK) return segment->status;
+    const size_t words = (groups_before(p) + 7) / 8;
+    size_t n = 0;
+    uint64_t word;
+    for (size_t i = 0; i < words; i++) {
+        memcpy(&word, segment->used + 8 * i, sizeof word);
+        if (word != 0) n += (size_t)(word * 0x0101010101010101u >> 56);
+    }
+    segment->status = wgi_region_need(c, &c->index[1], n * sizeof(uint32_t), 0);
+    if (segment->status != WG_OK) return segment->status;
+    uint32_t *const group = (uint32_t *)(void *)c->index[1].base;
+    n = 0;
+    for (size_t i = 0; i < words; i++) {
+        memcpy(&word, segment->used + 8 * i, sizeof word);
+        for (size_t j = 0; word != 0 && j < 8; j++)
+            if (segment->used[8 * i + j]) group[n++] = (uint32_t)(8 * i + j);
+    }
+    segment->group = group;
+    segment->groups = n;
+    return WG_OK;
+}
+
+/* ---- what is shared ---- */
+
+/* How many segments use each group: 0, 1, or more. */
+static wg_status count_users(wg_parallel *p, unsigned char **users, size_t *shared) {
+    wgi_core *const c = p->segment[0].c;
+    const size_t bytes = groups_before(p);
+    const wg_status s = wgi_region_need(c, &c->index[2], bytes, 0);
+    if (s != WG_OK) return s;
+    unsigned char *const n = (unsigned char *)c->index[2].base;
+    memset(n, 0, bytes);
+    for (size_t k = 0; k < p->segments; k++)
+        for (size_t i = 0; i < p->segment[k].groups; i++) {
+            unsigned char *const of = &n[p->segment[k].group[i]];
+            *shared += *of == 1 ? 2 : *of != 0;
+            *of = *of == 0 ? 1 : 2;
+        }
+    *users = n;
+    return WG_OK;
+}
+
+/* Fills in what a sweep has to know. */
+static wg_status list_shared(wg_parallel *p, const unsigned char *users, wgi_stretch *stretch,
+                             wgi_shared *shared) {
+    wgi_core *const c = p->segment[0].c;
+    const size_t bytes = groups_before(p) * sizeof(uint32_t);
+    const wg_status s = wgi_region_need(c, &c->index[3], bytes, 0);
+    if (s != WG_OK) return s;
+    uint32_t *const last = (uint32_t *)(void *)c->index[3].base;
+    size_t n = 0;
+    memset(last, 0, bytes);
+    for (size_t k = 0; k < p->segments; k++) {
+        for (size_t i = 0; i < p->segment[k].groups; i++) {
+            const uint32_t group = p->segment[k].group[i], other = last[group];
+            if (users[group] != 2) continue;
+            if (other != 0) shared[other - 1].last = 0;
+            shared[n] = (wgi_shared){group, (uint32_t)k, other, 1};
+            last[group] = (uint32_t)++n;
+        }
+        stretch->run[k].shared = n;
+    }
+    stretch->shared = shared;
+    return WG_OK;
+}
+
+/* A stretch, where there is more than one segment, and its list. */
+static wg_status share(wg_parallel *p, wgi_stretch **stretch) {
+    wgi_core *const c = p->of.c;
+    unsigned char *users = NULL;
+    size_t shared = 0;
+    wg_status s = count_users(p, &users, &shared);
+    const size_t self = sizeof **stretch + p->segments * sizeof(wgi_run);
+    if (s == WG_OK) s = wgi_payload_need(c, self + shared * sizeof(wgi_shared));
+    if (s != WG_OK) return s;
+    char *const room = wgi_payload_take(c, self + shared * sizeof(wgi_shared));
+    *stretch = (wgi_stretch *)(void *)room;
+    return list_shared(p, users, *stretch, (wgi_shared *)(void *)(room + self));
+}
+
 /* ---- the pass ---- */
 
 /* Where slots go. */
 typedef struct moves {
-    uint32_t first, count, shift, before;
+    uint32_t first, count, shift;
 } moves;
 
-/* The slot on the tape of an operand; *strange: it is none that the segment may use. */
-static inline uint32_t moved(moves p, uint32_t slot, uint32_t *strange) {
-    if (slot - p.first < p.count) return slot + p.shift;
-    if (slot >= p.before) *strange = slot;
-    return slot;
+/* The slot on the tape of an operand. */
+static inline uint32_t moved(moves p, uint32_t slot) {
+    return slot - p.first < p.count ? slot + p.shift : slot;
 }
 
-static void move_records(wgi_segment *segment, moves p, wgi_record *to) {
+static void move_records(const wgi_segment *segment, wgi_record *to) {
     const wgi_core *const c = segment->c;
-    uint32_t strange = 0;
     for (int i = 0; c->chunks != 0 && i <= c->current; i++) {
         const wgi_record *top, *r = chunk_of(c, i, &top);
+        /* those in their places have other slots already */
+        const uint32_t first = i == 0 && c->placed != 0 ? segment->expected : segment->first;
+        const moves p = {first, segment->count, segment->to - first};
         for (; r != top; r++, to++) {
             ahead(r);
             WGI_AHEAD(to);
-            *to = (wgi_record){moved(p, r->in0, &strange),
-                               r->out + p.shift,
-                               moved(p, r->in1, &strange),
-                               0,
-                               r->jac0,
-                               r->jac1};
+            *to = (wgi_record){moved(p, r->in0), r->out + p.shift, moved(p, r->in1), 0,
+                               r->jac0,          r->jac1};
         }
     }
-    if (strange != 0) segment->strange = strange;
 }
 
-static void move_code(wgi_segment *segment, moves p, uint64_t *to) {
+static void move_code(wgi_segment *segment, moves p, uint32_t before, uint64_t *to) {
     const wgi_core *const c = segment->c;
     const uint64_t *const from = wgi_code_words(c);
     uint32_t strange = 0;
@@ -67,7 +307,11 @@ static void move_code(wgi_segment *segment, moves p, uint64_t *to) {
         memcpy(&to[at], &out, sizeof out); /* the low half of its head */
         uint32_t *const slot =
             (uint32_t *)(void *)to + (e.slot - (const uint32_t *)(const void *)from);
-        for (size_t i = 0; i < e.operands; i++) slot[i] = moved(p, e.slot[i], &strange);
+        for (size_t i = 0; i < e.operands; i++) {
+            slot[i] = moved(p, e.slot[i]);
+            /* of comparisons there are no records that were looked at */
+            if (slot[i] == e.slot[i] && slot[i] >= before) strange = slot[i];
+        }
     }
     if (strange != 0) segment->strange = strange;
 }
@@ -95,14 +339,13 @@ static wg_status move(void *context, size_t k) {
     wg_parallel *const p = context;
     wgi_core *const c = p->of.c;
     wgi_segment *const segment = &p->segment[k];
-    const moves where = {segment->first, segment->count, segment->to - segment->first,
-                          p->before};
+    const moves where = {segment->first, segment->count, segment->to - segment->first};
     move_rows(c, segment);
     move_places(segment, wgi_places(c) + c->place_count + segment->places);
     if (c->width != 0) return WG_OK;
-    move_records(segment, where, c->head.top + segment->records);
+    move_records(segment, c->head.top + segment->records);
     if (c->flags & WG_KEEP_CODE)
-        move_code(segment, where, wgi_code_words(c) + c->head.code_words + segment->words);
+        move_code(segment, where, p->before, wgi_code_words(c) + c->head.code_words + segment->words);
     return WG_OK;
 }
 
@@ -138,11 +381,7 @@ static wg_status room_of(wg_parallel *p, const wgi_segment *all, uint64_t slots,
     if (s == WG_OK && all->places != 0)
         s = wgi_region_need(c, &c->places, places + (size_t)all->places * sizeof(wgi_place),
                             places);
-    if (s == WG_OK && p->segments > 1 && all->records != 0) {
-        const size_t bytes = sizeof **stretch + p->segments * sizeof(wgi_run);
-        s = wgi_payload_need(c, bytes);
-        if (s == WG_OK) *stretch = wgi_payload_take(c, bytes);
-    }
+    if (s == WG_OK && p->segments > 1 && all->records != 0) s = share(p, stretch);
     if (s == WG_OK && c->width == 0) s = wgi_records_need(c, (size_t)all->records);
     if (s != WG_OK)
         return wgi_fail(c, s, "%s: no room for %llu records", call,
@@ -169,8 +408,8 @@ static void add_stretch(const wg_parallel *p, uint64_t records, uint64_t slots,
 
 /* ---- the join ---- */
 
-/* An operand that a segment may not use. */
-static wg_status find_strange(wg_parallel *p) {
+/* What has failed in a look, or a pass, in the words of the segment that it is of. */
+static wg_status fail_pass(wg_parallel *p, wg_status s) {
     for (size_t k = 0; k < p->segments; k++)
         if (p->segment[k].strange != 0)
             return wgi_fail(
@@ -178,27 +417,66 @@ static wg_status find_strange(wg_parallel *p) {
                 "%s: segment %zu has used slot %u, a variable of another segment, or of an "
                 "earlier loop and not adopted",
                 call, k, p->segment[k].strange);
-    return WG_OK;
+    if (s == WG_OK) return s;
+    return wgi_fail(p->of.c, s, "%s: no room for what %zu segments have used", call,
+                    p->segments);
+}
+
+/* They are where they belong. What asks for memory gives up what is behind the last record. */
+static wg_status stay(wg_parallel *p, const wgi_segment *all, uint64_t slots,
+                      wgi_stretch **stretch) {
+    wgi_core *const c = p->of.c;
+    c->head.top += all->records;
+    wg_status s = wgi_slots_need(c, call, (size_t)slots);
+    if (s == WG_OK && p->segments > 1) s = share(p, stretch);
+    c->head.top -= all->records;
+    if (s == WG_ENOMEM || s == WG_EBUDGET)
+        return wgi_fail(c, s, "%s: no room for what %zu segments share", call, p->segments);
+    return s;
+}
+
+/* To behind those that have places on the tape, if there are any, and then to where these
+ * begin. */
+static wg_status move_all(wg_parallel *p, const wgi_segment *all, uint64_t slots,
+                          wgi_stretch **stretch) {
+    wgi_core *const c = p->of.c;
+    wgi_record *const start = c->head.top;
+    const int chunk = c->current;
+    c->head.top += p->expected;
+    wg_status s = room_of(p, all, slots, stretch);
+    if (s == WG_OK) s = wgi_threads_run_near(p->threads, p->segments, move, p);
+    if (p->expected == 0) return s;
+    if (c->current == chunk) {
+        if (s == WG_OK) memmove(start, c->head.top, (size_t)all->records * sizeof *start);
+        c->head.top = start;
+    } else {
+        c->chunk[chunk].top = start;
+        c->chunk[c->current].first -= p->expected;
+    }
+    wgi_limit_set(c);
+    return s;
 }
 
 wg_status wgi_parallel_join(wg_parallel *p) {
     wgi_core *const c = p->of.c;
     uint64_t slots;
     uint32_t most = 0;
+    wg_status s = WG_OK;
     for (size_t k = 0; k < p->segments; k++) {
         wgi_segment *const segment = &p->segment[k];
-        segment->strange = 0;
         segment->count = segment->c->head.slots - segment->first;
         if (segment->count > most) most = segment->count;
     }
+    if (c->width == 0) s = wgi_threads_run_near(p->threads, p->segments, look_at_all, p);
+    if (s != WG_OK) return fail_pass(p, s);
     const wgi_segment all = total_of(p, &slots);
     wgi_stretch *stretch = NULL;
-    wg_status s = room_of(p, &all, slots, &stretch);
-    if (s == WG_OK) s = wgi_threads_run_near(p->threads, p->segments, move, p);
-    if (s == WG_OK) s = find_strange(p);
+    s = is_expected(p) ? stay(p, &all, slots, &stretch) : move_all(p, &all, slots, &stretch);
+    if (s == WG_OK) s = fail_pass(p, s);
     if (s != WG_OK) return s;
     if (stretch != NULL) add_stretch(p, all.records, slots, stretch);
     if (c->width == 0) c->head.top += all.records;
+    if (c->flags == 0 && c->width == 0 && all.records != 0) keep_loop(p);
     c->head.slots += (uint32_t)slots;
     c->head.code_words += all.words;
     c->place_count += all.places;

@@ -26,14 +26,13 @@ enum { NONE = 4 };
         __attribute__((vector_size(8 * (WIDTH)), aligned(8), may_alias));                      \
     ATTRIBUTE static inline __attribute__((always_inline)) void NAME##_run(                    \
         const wgi_record *low, const wgi_record *high, double *adjoint, size_t stride,         \
-        wgi_window *window) {                                                                  \
-        const uintptr_t *const group = window != NULL ? window->group : NULL;                  \
+        const wgi_window *window) {                                                                  \
         double none[NONE * (LANES)] = {0};                                                     \
         for (const wgi_record *r = high; r-- != low;) {                                        \
-            const double *const from = wgi_row(window, group, adjoint, stride, r->out);        \
-            double *const to0 = wgi_row(window, group, adjoint, stride, r->in0);               \
+            const double *const from = wgi_row(window, adjoint, stride, r->out);        \
+            double *const to0 = wgi_row(window, adjoint, stride, r->in0);               \
             double *const to1 =                                                                \
-                TARGET(r->in1, wgi_row(window, group, adjoint, stride, r->in1),                \
+                TARGET(r->in1, wgi_row(window, adjoint, stride, r->in1),                \
                        none + (uintptr_t)r / sizeof *r % NONE * (LANES));                      \
             for (size_t i = 0; i < (LANES); i += (WIDTH)) {                                    \
                 const NAME##_row w = *(const NAME##_row *)(const void *)(from + i);            \
@@ -49,7 +48,7 @@ enum { NONE = 4 };
         }                                                                                      \
     }                                                                                          \
     ATTRIBUTE static void NAME(const wgi_record *low, const wgi_record *high, double *adjoint, \
-                               size_t stride, wgi_window *window) {                            \
+                               size_t stride, const wgi_window *window) {                            \
         if (window != NULL) NAME##_run(low, high, adjoint, stride, window);                    \
         else if (stride == (LANES)) NAME##_run(low, high, adjoint, LANES, NULL);               \
         else NAME##_run(low, high, adjoint, stride, NULL);                                     \
@@ -78,7 +77,7 @@ enum { NONE = 4 };
     }
 
 typedef void kernel(const wgi_record *low, const wgi_record *high, double *adjoint,
-                    size_t stride, wgi_window *window);
+                    size_t stride, const wgi_window *window);
 
 #if defined(__x86_64__)
 #define ODD2(a, b) _mm_movemask_pd(_mm_cmpunord_pd((__m128d)(a), (__m128d)(b)))
@@ -110,7 +109,7 @@ static kernel *choose(size_t lanes) {
 }
 
 void wgi_sweep_lanes(const wgi_record *low, const wgi_record *high, double *adjoint,
-                     size_t lanes, wgi_window *w) {
+                     size_t lanes, const wgi_window *w) {
     kernel *const run = choose(lanes);
     for (size_t first = 0; first < lanes; first += 8) run(low, high, adjoint + first, lanes, w);
 }

@@ -213,6 +213,7 @@ void wgi_link_to(wgi_link *link, wgi_core *c) {
 void wg_tape_free(wg_tape *t) {
     if (t == NULL || wgi_core_of(t)->outer != NULL) return;
     wgi_core *c = wgi_core_of(t);
+    wgi_segments_revoke(c);
     leave_guests(c, 0);
     for (wgi_link *k = c->links; k != NULL; k = k->next) k->c = NULL;
     c->beside_works = 0;
@@ -277,6 +278,7 @@ void wg_tape_reset(wg_tape *t) {
     wgi_core *c = wgi_core_of(t);
     if (c->outer != NULL) return;
     if (wgi_is_telling(c) || wgi_check_thread(c, "wg_tape_reset") != WG_OK) return;
+    wgi_segments_revoke(c);
     note_marks(c);
     leave_guests(c, 0);
     (void)wgi_derived_drop(c);
@@ -357,6 +359,7 @@ wg_status wg_tape_rewind(wg_tape *t, wg_mark m) {
         if (s != WG_OK)
             return wgi_refuse(c, s, "wg_tape_rewind: no room for branch %zu", kept + 1);
     }
+    wgi_segments_revoke(c);
     note_marks(c);
     leave_guests(c, m.payload);
     (void)wgi_derived_drop(c);

@@ -42,7 +42,8 @@ static wg_status sweep_all(wgi_core *c, uint64_t high, uint64_t low) {
     return wgi_sweep_scalars(c, high, low, &stretch);
 }
 
-/* By marks, from *high down, as far as that is of use: a stretch all at once. */
+/* By marks, from *high down, as far as that is of use: not in a stretch, but past one that
+ * nothing has come to. */
 static wg_status sweep_marked(wgi_core *c, uint64_t *high, uint64_t low) {
     const wgi_stretch *stretch = c->stretch;
     while (*high > low) {
@@ -53,11 +54,13 @@ static wg_status sweep_marked(wgi_core *c, uint64_t *high, uint64_t low) {
             const wg_status s = wgi_sweep_reached(c, high, end);
             if (s != WG_OK || *high > end) return s;
         }
-        const uint64_t from = stretch->first > low ? stretch->first : low, n = *high - from;
-        const wg_status s = wgi_sweep_stretch(c, stretch, *high, from, 1);
-        if (s != WG_OK) return s;
-        c->marks.left -= c->marks.left < n ? c->marks.left : n;
-        *high = from;
+        const uint32_t last = wgi_record_at(c, *high - 1)->out;
+        if (wgi_adjoints_unmarked(c) > stretch->before ||
+            wgi_adjoints_last(c, last) >= stretch->before) {
+            wgi_adjoints_unmark(c, last);
+            return WG_OK;
+        }
+        *high = stretch->first > low ? stretch->first : low;
     }
     return WG_OK;
 }

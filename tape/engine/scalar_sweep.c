@@ -36,68 +36,64 @@ struct held {
 static const struct held nothing;
 
 static inline __attribute__((always_inline)) struct held
-replay(const wgi_record *r, double *adjoint, wgi_window *w, const uintptr_t *group,
-       struct held h) {
+replay(const wgi_record *r, double *adjoint, const wgi_window *w, struct held h) {
     if (r->out != h.out) {
         h.w = r->out == h.in1   ? h.sum1 /* in1 was stored after in0 */
               : r->out == h.in0 ? h.sum0
-                                : *wgi_row(w, group, adjoint, 1, r->out);
+                                : *wgi_row(w, adjoint, 1, r->out);
         h.out = r->out;
         if (__builtin_expect(needs_a_look(h.w), 0)) {
             if (h.w == 0) return nothing;
-            *wgi_row(w, group, adjoint, 1, r->in0) += wgi_product(h.w, r->jac0);
+            *wgi_row(w, adjoint, 1, r->in0) += wgi_product(h.w, r->jac0);
             if (r->in1 != 0)
-                *wgi_row(w, group, adjoint, 1, r->in1) += wgi_product(h.w, r->jac1);
+                *wgi_row(w, adjoint, 1, r->in1) += wgi_product(h.w, r->jac1);
             return nothing;
         }
     }
     const double p0 = h.w * r->jac0, p1 = h.w * r->jac1;
     h.in0 = r->in0;
     h.in1 = r->in1;
-    double *const to0 = wgi_row(w, group, adjoint, 1, h.in0);
+    double *const to0 = wgi_row(w, adjoint, 1, h.in0);
     h.sum0 = *to0 + p0;
     *to0 = h.sum0;
     /* otherwise records with a single operand would wait for each other */
     if (h.in1 == 0) return h;
-    double *const to1 = wgi_row(w, group, adjoint, 1, h.in1);
+    double *const to1 = wgi_row(w, adjoint, 1, h.in1);
     h.sum1 = *to1 + p1;
     *to1 = h.sum1;
     return h;
 }
 
 /* Takes two records at a time, which are one line of the cache. */
-static inline __attribute__((always_inline)) void sweep_through(const wgi_record *low,
-                                                                const wgi_record *high,
-                                                                double *adjoint,
-                                                                wgi_window *w) {
-    const uintptr_t *const group = w != NULL ? w->group : NULL;
+static inline __attribute__((always_inline)) void
+sweep_through(const wgi_record *low, const wgi_record *high, double *adjoint,
+              const wgi_window *w) {
     struct held h = nothing;
-    if ((high - low) % 2 != 0) h = replay(--high, adjoint, w, group, h);
+    if ((high - low) % 2 != 0) h = replay(--high, adjoint, w, h);
     for (const wgi_record *r = high; r != low;) {
         r -= 2;
         __builtin_prefetch((const void *)((uintptr_t)r - AHEAD), 0, 2);
-        h = replay(r + 1, adjoint, w, group, h);
-        h = replay(r, adjoint, w, group, h);
+        h = replay(r + 1, adjoint, w, h);
+        h = replay(r, adjoint, w, h);
     }
 }
 static void sweep(const wgi_record *low, const wgi_record *high, double *adjoint) {
     sweep_through(low, high, adjoint, NULL);
 }
-static void sweep_window(const wgi_record *low, const wgi_record *high, double *adjoint,
-                         wgi_window *w) {
+__attribute__((nonnull)) static void sweep_window(const wgi_record *low, const wgi_record *high, double *adjoint,
+                         const wgi_window *w) {
     sweep_through(low, high, adjoint, w);
 }
 
 /* The same, up to the first adjoint that becomes NaN. */
 static wg_status sweep_traced(wgi_core *c, const wgi_record *low, const wgi_record *high,
-                              double *adjoint, wgi_window *window) {
-    const uintptr_t *const group = window != NULL ? window->group : NULL;
+                              double *adjoint, const wgi_window *window) {
     for (const wgi_record *r = high; r-- != low;) {
-        const double *const in0 = wgi_row(window, group, adjoint, 1, r->in0),
-                     *const in1 = wgi_row(window, group, adjoint, 1, r->in1);
-        const double w = *wgi_row(window, group, adjoint, 1, r->out), before0 = *in0,
+        const double *const in0 = wgi_row(window, adjoint, 1, r->in0),
+                     *const in1 = wgi_row(window, adjoint, 1, r->in1);
+        const double w = *wgi_row(window, adjoint, 1, r->out), before0 = *in0,
                      before1 = *in1;
-        replay(r, adjoint, window, group, nothing);
+        replay(r, adjoint, window, nothing);
         if (__builtin_isunordered(*in0, *in1) && !__builtin_isunordered(before0, before1))
             return wgi_refuse_trace(c, r, w);
     }
@@ -154,7 +150,7 @@ wg_status wgi_records_ordered(wgi_core *c) {
 
 /* WG_ESTALE: a record is not in order. */
 static inline wg_status run(wgi_core *c, const wgi_record *low, const wgi_record *high,
-                            wgi_window *w) {
+                            const wgi_window *w) {
     double *const adjoint = wgi_adjoints(c);
     if (c->branch_count > 1 && first_disordered(low, high) != NULL) return WG_ESTALE;
     if (c->lanes != 1) wgi_sweep_lanes(low, high, adjoint, c->lanes, w);
@@ -172,21 +168,20 @@ wg_status wgi_sweep_run(wgi_core *c, const wgi_record *low, const wgi_record *hi
 /* How many records of a long recording are swept or left out together. */
 enum { RUN = 4096 };
 
-/* Are adjoints of slots [from, to) all 0? Not known of those that a window has copies of. */
-static int are_zero(const wgi_core *c, const wgi_window *w, uint64_t from, uint64_t to) {
-    if (w != NULL && (from < w->first + WGI_GROUP_SLOTS || to + WGI_GROUP_SLOTS > w->end))
-        return 0;
-    return wgi_adjoints_zero(wgi_adjoints(c) + (size_t)from * c->lanes,
-                             (size_t)(to - from) * c->lanes);
+/* Are the adjoints of n slots all 0? Not known of a group that has rows elsewhere. */
+static int are_zero(const wgi_core *c, const wgi_window *w, uint32_t from, size_t n) {
+    if (w != NULL && w[from / WGI_GROUP_SLOTS] != 0) return 0;
+    return wgi_adjoints_zero(wgi_adjoints(c) + (size_t)from * c->lanes, n * c->lanes);
 }
 
 /* The same, but for runs of records whose results have adjoints that are all 0. */
 static wg_status sweep_runs(wgi_core *c, const wgi_record *low, const wgi_record *high,
-                            wgi_window *w, wgi_counts *n) {
+                            const wgi_window *w, wgi_counts *n) {
     while (high != low) {
         const wgi_record *const from = high - low > RUN ? high - RUN : low;
+        const size_t results = (size_t)(high[-1].out - from->out) + 1;
         n->runs++;
-        if (are_zero(c, w, from->out, (uint64_t)high[-1].out + 1)) n->left_out++;
+        if (are_zero(c, w, from->out, results)) n->left_out++;
         else {
             const wg_status s = run(c, from, high, w);
             if (s != WG_OK) return s;
@@ -196,7 +191,7 @@ static wg_status sweep_runs(wgi_core *c, const wgi_record *low, const wgi_record
     return WG_OK;
 }
 
-wg_status wgi_sweep_records(wgi_core *c, uint64_t high, uint64_t low, wgi_window *w,
+wg_status wgi_sweep_records(wgi_core *c, uint64_t high, uint64_t low, const wgi_window *w,
                             wgi_counts *n) {
     for (int k = c->current; k >= 0 && high > low; k--) {
         const wgi_chunk *const chunk = &c->chunk[k];
@@ -239,7 +234,7 @@ wg_status wgi_sweep_scalars(wgi_core *c, uint64_t high, uint64_t low, const wgi_
         if (end < high) s = sweep_between(c, high, end);
         if (s == WG_OK)
             s = wgi_sweep_stretch(c, stretch, end < high ? end : high,
-                                  stretch->first > low ? stretch->first : low, 0);
+                                  stretch->first > low ? stretch->first : low);
         high = stretch->first;
         if (high <= low) break;
     }

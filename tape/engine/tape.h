@@ -128,12 +128,21 @@ enum {
 typedef struct wgi_run {
     uint64_t end;   /* the number of the record behind it */
     uint64_t slots; /* one more than its last slot; the next run has those from there on */
+    size_t shared;  /* so many of what is shared is of this run and those before */
 } wgi_run;
+/* Slots from before that run, which uses some of them, as others do. */
+typedef struct wgi_shared {
+    uint32_t group, run;
+    uint32_t other; /* the number, plus one, of the last one before it of the same group; or 0 */
+    uint32_t last;  /* is there none of the same group behind it? */
+} wgi_shared;
+enum { WGI_GROUP_SLOTS = 64 }; /* group k: those from 64 k on */
 typedef struct wgi_stretch {
     struct wgi_stretch *prev;
     struct wg_threads *threads; /* NULL: the caller sweeps */
     uint64_t first;             /* the number of its first record */
     uint64_t before;            /* its first slot */
+    const wgi_shared *shared;   /* run after run */
     size_t runs;
     wgi_run run[];
 } wgi_stretch;
@@ -232,7 +241,6 @@ typedef struct wgi_core {
     uint32_t loop_slots;        /* how many slots the segments of loops have had so far */
     struct wgi_link *links;     /* who works on it from call to call */
     const wgi_stretch *stretch; /* the last one */
-    struct wgi_windows *windows; /* for sweeps through them, or NULL */
     /* memory was refused since the last reset: the next one gives everything back */
     int starved;
     uint32_t inside,
@@ -268,6 +276,13 @@ typedef struct wgi_core {
 
     uint64_t max_record_count, max_slot_count;
     uint64_t memory_calls, resets;
+
+    struct wgi_windows *windows; /* for sweeps through stretches, or NULL */
+    /* A segment may have a place among the records of that tape, its chunk 0, with room for so
+     * many; 0: it has none. The tape of the loop: the first of those that have one; the next
+     * one of them. */
+    uint64_t placed;
+    struct wgi_core *first_placed, *next_placed;
 } wgi_core;
 
 static inline wgi_core *wgi_core_of(wg_tape *t) { return (wgi_core *)t; }
@@ -366,6 +381,11 @@ void wgi_segment_free(wgi_core *segment);
  * or, where that has failed, nothing. The tape is used by no other thread, and changed by
  * none. */
 void wgi_segment_open(wgi_core *segment, wgi_core *outer, uint32_t first, uint32_t last);
+/* Its first records, so many, stand there: among those of its tape, where they may be in the
+ * end. To be called before it records. */
+void wgi_segment_place(wgi_core *segment, wgi_record *at, uint64_t records);
+/* That tape has another use for the place from now on: segments that have one fail. */
+void wgi_segments_revoke(wgi_core *outer);
 /* It records nothing any more. */
 void wgi_segment_close(wgi_core *segment);
 

@@ -313,11 +313,13 @@ ROW(wg_parallel_run) {
     for (size_t k = 0; k < wg_parallel_segments(p) && k < 4; k++) keep_real(parts[k]);
 }
 /* The macro for OpenMP, which does without it what it does with it. */
-ROW(openmp_loop) {
+ROW(wgi_parallel_recorded) {
     SEGMENTS(p);
     LOOP_ROOM;
+    SIZE(k);
     const wg_real x = operand();
     const size_t n = below(20);
+    GIVES_NUMBER(wgi_parallel_recorded(p, k));
     WG_OPENMP_FOR(p, s, i, n) {
         const wg_real y = wg_let(s, wg_mul(x, (double)i));
         if (i < 4) keep_real(y);
@@ -381,7 +383,7 @@ static const struct row list[] = {
     LISTED(wg_parallel_begin, 16),    LISTED(wg_parallel_tape, 16),
     LISTED(wg_parallel_join, 8),      LISTED(wg_parallel_adopt, 12),
     LISTED(wg_parallel_reduce, 6),    LISTED(wg_parallel_run, 4),
-    LISTED(openmp_loop, 4),           LISTED(whole_loop, 8),
+    LISTED(wgi_parallel_recorded, 4), LISTED(whole_loop, 8),
     LISTED(loop_in_a_driver, 4),
 };
 const struct rows calls_parallel = ROWS(list);
