@@ -37,6 +37,7 @@ static void leave_place(wgi_core *segment) {
     memmove(&segment->chunk[0], &segment->chunk[1],
             (size_t)segment->chunks * sizeof *segment->chunk);
     memset(&segment->chunk[segment->chunks], 0, sizeof *segment->chunk);
+    segment->chunk[0].first = 0;
     segment->current = 0;
     segment->head.top = segment->chunk[0].base;
 }
