@@ -14,9 +14,10 @@ typedef struct wgi_segment {
     uint32_t to;           /* where these are on the tape, after the join */
     uint64_t records, words, places; /* before its own, in the loop */
     uint64_t seen;                   /* so many of its records have been looked at */
-    unsigned char *used;             /* of each group of slots from before: does it use some? */
-    const uint32_t *group;           /* those that it uses */
-    size_t groups;
+    unsigned char *used; /* of each group of slots from before: does it use some? NULL: not yet */
+    unsigned char *zeros; /* between loops: that, and how many of them are known to be 0 */
+    size_t known;
+    size_t groups; /* so many are used, which are listed in a region of c */
     uint32_t expected; /* where its slots are on the tape, if all is as it was the last time */
     uint32_t strange; /* an operand that is neither its own nor from before; or 0 */
     wg_status status;
@@ -32,6 +33,8 @@ struct wg_parallel {
     uint32_t stride; /* from the first slot of a segment to that of the next */
     wg_real *part;   /* room for one of each segment */
     size_t past;     /* how many loops are known, on the tape at present or the last time */
+    uint32_t *users; /* of each group: 0 between joins, as far as that is known */
+    size_t known;
     uint64_t expected; /* records that segments have places for among those of the tape */
     size_t segments;
     wgi_segment segment[];

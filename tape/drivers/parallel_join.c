@@ -35,6 +35,7 @@ void wgi_parallel_open(wg_parallel *p) {
         wgi_segment *const segment = &p->segment[k];
         segment->seen = 0;
         segment->used = NULL;
+        if (segment->groups != 0) segment->known = 0; /* the last loop was left */
         segment->groups = 0;
         segment->strange = 0;
         segment->status = WG_OK;
@@ -124,39 +125,66 @@ static size_t groups_before(const wg_parallel *p) {
     return p->before / WGI_GROUP_SLOTS + 1;
 }
 
-/* A byte for each group; and behind them words of 8 bytes that are 0, so that all is words. */
+/* A table in a region, of so many entries, which are 0: those that are not known to be. */
+static wg_status need_zeros(wgi_core *c, wgi_region *r, const void *before, size_t *known,
+                            size_t entries, size_t each) {
+    if (r->base != before || r->committed < *known * each) *known = 0; /* it was given up */
+    const wg_status s = wgi_region_need(c, r, entries * each, *known * each);
+    if (s != WG_OK || entries <= *known) return s;
+    const size_t all = r->committed / each;
+    memset(r->base + *known * each, 0, (all - *known) * each);
+    *known = all;
+    return s;
+}
+
 static wg_status open_used(const wg_parallel *p, wgi_segment *segment) {
     wgi_core *const c = segment->c;
-    const size_t bytes = (groups_before(p) + 7) / 8 * 8;
-    const wg_status s = wgi_region_need(c, &c->index[0], bytes, 0);
-    if (s != WG_OK) return s;
-    segment->used = (unsigned char *)c->index[0].base;
-    memset(segment->used, 0, bytes);
-    return WG_OK;
+    const wg_status s =
+        need_zeros(c, &c->index[0], segment->zeros, &segment->known, groups_before(p), 1);
+    segment->zeros = (unsigned char *)c->index[0].base;
+    if (s == WG_OK) segment->used = segment->zeros;
+    return s;
+}
+
+static uint32_t *groups_of(const wgi_segment *s) {
+    return (uint32_t *)(void *)s->c->index[1].base;
+}
+
+/* One more group. */
+static __attribute__((noinline, cold)) void add_group(wgi_segment *s, uint32_t group) {
+    wgi_core *const c = s->c;
+    const size_t used = s->groups * sizeof(uint32_t);
+    const wg_status status = wgi_region_need(c, &c->index[1], used + sizeof(uint32_t), used);
+    if (status != WG_OK) {
+        s->status = status;
+        return;
+    }
+    groups_of(s)[s->groups++] = group;
+    s->used[group] = 1;
 }
 
 /* An operand that is none of the segment's. */
-static inline uint32_t note(unsigned char *used, uint32_t before, uint32_t slot) {
+static inline uint32_t note(wgi_segment *s, const unsigned char *used, uint32_t before,
+                            uint32_t slot) {
     if (slot >= before) return slot;
-    used[slot / WGI_GROUP_SLOTS] = 1;
+    const uint32_t group = slot / WGI_GROUP_SLOTS;
+    if (__builtin_expect(!used[group], 0)) add_group(s, group);
     return 0;
 }
 
 /* Notes what is used by records that are moved by so many slots, where they are. Gives an
  * operand that the segment may not use; 0: there is none. */
-static inline __attribute__((always_inline)) uint32_t look_at(wgi_record *r,
-                                                              const wgi_record *top,
-                                                              const wgi_segment *s,
-                                                              uint32_t before, uint32_t shift) {
+static uint32_t look_at(wgi_record *r, const wgi_record *top, wgi_segment *s, uint32_t before,
+                        uint32_t shift) {
     const uint32_t first = s->first, count = s->count;
-    unsigned char *const used = s->used;
+    const unsigned char *const used = s->used;
     uint32_t strange = 0, odd;
     for (; r != top; r++) {
         r->out += shift;
         if (r->in0 - first < count) r->in0 += shift;
-        else if ((odd = note(used, before, r->in0)) != 0) strange = odd;
+        else if ((odd = note(s, used, before, r->in0)) != 0) strange = odd;
         if (r->in1 - first < count) r->in1 += shift;
-        else if (r->in1 != 0 && (odd = note(used, before, r->in1)) != 0) strange = odd;
+        else if (r->in1 != 0 && (odd = note(s, used, before, r->in1)) != 0) strange = odd;
     }
     return strange;
 }
@@ -172,99 +200,78 @@ void wgi_parallel_look(const wg_parallel *p, wgi_segment *segment) {
         const uint64_t first = c->chunk[i].first, end = first + (uint64_t)(top - base);
         if (segment->seen >= end) continue;
         wgi_record *const from = c->chunk[i].base + (segment->seen - first);
-        segment->strange =
-            i == 0 && c->placed != 0
-                ? look_at(from, top, segment, p->before, segment->expected - segment->first)
-                : look_at(from, top, segment, p->before, 0);
+        const uint32_t shift =
+            i == 0 && c->placed != 0 ? segment->expected - segment->first : 0;
+        segment->strange = look_at(from, top, segment, p->before, shift);
         if (segment->strange != 0) segment->status = WG_ESTALE;
         segment->seen = end;
     }
 }
 
-/* Of all its records, and the groups that it uses as a list. */
-static wg_status look_at_all(void *context, size_t k) {
-    const wg_parallel *const p = context;
-    wgi_segment *const segment = (wgi_segment *)(uintptr_t)&p->segment[k];
-    wgi_core *const c = segment->c;
-    wgi_parallel_look(p, segment);
-    if (segment->used == NULL || segment->status != WG_OK) return segment->status;
-    const size_t words = (groups_before(p) + 7) / 8;
-    size_t n = 0;
-    uint64_t word;
-    for (size_t i = 0; i < words; i++) {
-        memcpy(&word, segment->used + 8 * i, sizeof word);
-        if (word != 0) n += (size_t)(word * 0x0101010101010101u >> 56);
-    }
-    segment->status = wgi_region_need(c, &c->index[1], n * sizeof(uint32_t), 0);
-    if (segment->status != WG_OK) return segment->status;
-    uint32_t *const group = (uint32_t *)(void *)c->index[1].base;
-    n = 0;
-    for (size_t i = 0; i < words; i++) {
-        memcpy(&word, segment->used + 8 * i, sizeof word);
-        for (size_t j = 0; word != 0 && j < 8; j++)
-            if (segment->used[8 * i + j]) group[n++] = (uint32_t)(8 * i + j);
-    }
-    segment->group = group;
-    segment->groups = n;
-    return WG_OK;
+static wg_status look_at_rest(void *context, size_t k) {
+    wg_parallel *const p = context;
+    wgi_parallel_look(p, &p->segment[k]);
+    return p->segment[k].status;
+}
+
+/* Nothing is known any more of what a segment uses. */
+static void forget_groups(wgi_segment *s) {
+    for (size_t i = 0; i < s->groups; i++) s->used[groups_of(s)[i]] = 0;
+    s->groups = 0;
 }
 
 /* ---- what is shared ---- */
 
-/* How many segments use each group: 0, 1, or more. */
-static wg_status count_users(wg_parallel *p, unsigned char **users, size_t *shared) {
-    wgi_core *const c = p->segment[0].c;
-    const size_t bytes = groups_before(p);
-    const wg_status s = wgi_region_need(c, &c->index[2], bytes, 0);
-    if (s != WG_OK) return s;
-    unsigned char *const n = (unsigned char *)c->index[2].base;
-    memset(n, 0, bytes);
+/* How many segments use each group: 0, 1, or 2 and more; gives how many entries there are of
+ * groups that several use. */
+static size_t count_users(const wg_parallel *p) {
+    size_t shared = 0;
     for (size_t k = 0; k < p->segments; k++)
         for (size_t i = 0; i < p->segment[k].groups; i++) {
-            unsigned char *const of = &n[p->segment[k].group[i]];
-            *shared += *of == 1 ? 2 : *of != 0;
+            uint32_t *const of = &p->users[groups_of(&p->segment[k])[i]];
+            shared += *of == 1 ? 2 : *of != 0;
             *of = *of == 0 ? 1 : 2;
         }
-    *users = n;
-    return WG_OK;
+    return shared;
 }
 
-/* Fills in what a sweep has to know. */
-static wg_status list_shared(wg_parallel *p, const unsigned char *users, wgi_stretch *stretch,
-                             wgi_shared *shared) {
-    wgi_core *const c = p->segment[0].c;
-    const size_t bytes = groups_before(p) * sizeof(uint32_t);
-    const wg_status s = wgi_region_need(c, &c->index[3], bytes, 0);
-    if (s != WG_OK) return s;
-    uint32_t *const last = (uint32_t *)(void *)c->index[3].base;
+/* Fills in what a sweep has to know; where there are several users, their number becomes that
+ * of the last entry, plus 2. */
+static void list_shared(const wg_parallel *p, wgi_stretch *stretch, wgi_shared *shared) {
     size_t n = 0;
-    memset(last, 0, bytes);
     for (size_t k = 0; k < p->segments; k++) {
         for (size_t i = 0; i < p->segment[k].groups; i++) {
-            const uint32_t group = p->segment[k].group[i], other = last[group];
-            if (users[group] != 2) continue;
-            if (other != 0) shared[other - 1].last = 0;
-            shared[n] = (wgi_shared){group, (uint32_t)k, other, 1};
-            last[group] = (uint32_t)++n;
+            const uint32_t group = groups_of(&p->segment[k])[i];
+            uint32_t *const of = &p->users[group];
+            if (*of < 2) continue;
+            if (*of > 2) shared[*of - 3].last = 0;
+            shared[n++] = (wgi_shared){group, (uint32_t)k, *of - 2, 1};
+            *of = (uint32_t)n + 2;
         }
         stretch->run[k].shared = n;
     }
     stretch->shared = shared;
-    return WG_OK;
 }
 
 /* A stretch, where there is more than one segment, and its list. */
 static wg_status share(wg_parallel *p, wgi_stretch **stretch) {
-    wgi_core *const c = p->of.c;
-    unsigned char *users = NULL;
-    size_t shared = 0;
-    wg_status s = count_users(p, &users, &shared);
-    const size_t self = sizeof **stretch + p->segments * sizeof(wgi_run);
-    if (s == WG_OK) s = wgi_payload_need(c, self + shared * sizeof(wgi_shared));
+    wgi_core *const c = p->of.c, *const own = p->segment[0].c;
+    wg_status s =
+        need_zeros(own, &own->index[2], p->users, &p->known, groups_before(p), sizeof *p->users);
+    p->users = (uint32_t *)(void *)own->index[2].base;
     if (s != WG_OK) return s;
-    char *const room = wgi_payload_take(c, self + shared * sizeof(wgi_shared));
-    *stretch = (wgi_stretch *)(void *)room;
-    return list_shared(p, users, *stretch, (wgi_shared *)(void *)(room + self));
+    const size_t self = sizeof **stretch + p->segments * sizeof(wgi_run),
+                 bytes = self + count_users(p) * sizeof(wgi_shared);
+    s = wgi_payload_need(c, bytes);
+    if (s == WG_OK) {
+        char *const room = wgi_payload_take(c, bytes);
+        *stretch = (wgi_stretch *)(void *)room;
+        list_shared(p, *stretch, (wgi_shared *)(void *)(room + self));
+    }
+    for (size_t k = 0; k < p->segments; k++)
+        for (size_t i = 0; i < p->segment[k].groups; i++)
+            p->users[groups_of(&p->segment[k])[i]] = 0;
+    return s;
 }
 
 /* ---- the pass ---- */
@@ -467,12 +474,13 @@ wg_status wgi_parallel_join(wg_parallel *p) {
         segment->count = segment->c->head.slots - segment->first;
         if (segment->count > most) most = segment->count;
     }
-    if (c->width == 0) s = wgi_threads_run_near(p->threads, p->segments, look_at_all, p);
+    if (c->width == 0) s = wgi_threads_run_near(p->threads, p->segments, look_at_rest, p);
     if (s != WG_OK) return fail_pass(p, s);
     const wgi_segment all = total_of(p, &slots);
     wgi_stretch *stretch = NULL;
     s = is_expected(p) ? stay(p, &all, slots, &stretch) : move_all(p, &all, slots, &stretch);
     if (s == WG_OK) s = fail_pass(p, s);
+    for (size_t k = 0; k < p->segments; k++) forget_groups(&p->segment[k]);
     if (s != WG_OK) return s;
     if (stretch != NULL) add_stretch(p, all.records, slots, stretch);
     if (c->width == 0) c->head.top += all.records;
