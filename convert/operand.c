@@ -13,7 +13,7 @@ static operand recorded(const writer *w, operand o) {
     return o.operations == 0 ? o : leaf(format("wg_let(%s, %s)", w->tape, o.s));
 }
 
-/* The operation that is named wg_.. as a call, of variables. */
+/* The operation that is named wg_.. as a call, of variables: what stands in line is one. */
 static operand call(const writer *w, const char *name, size_t n, const operand *o) {
     text to = {NULL, 0, 0};
     putf(&to, "wg_let_%s(%s", name + strlen("wg_"), w->tape);

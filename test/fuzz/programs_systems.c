@@ -77,6 +77,8 @@ static int is_singular(const struct toy_matrix *a) {
     return !(condition * (toy_real)n * DBL_EPSILON < 1);
 }
 
+void toy_count_condition(const struct toy_matrix *a) { (void)is_singular(a); }
+
 struct toy_matrix toy_solve(const struct toy_matrix *a, const struct toy_matrix *b) {
     if (is_singular(a)) toy_run.known = 0;
     return toy_solve_any(a, b);

@@ -425,9 +425,10 @@ DEFINE(symmetric_exp, const struct toy_matrix a = toy_symmetric(&x[0]);
        give(y, toy_exponential(&a));)
 DEFINE(symmetric_log, const struct toy_matrix a = toy_symmetric(&x[0]);
        give(y, toy_logarithm(&a));)
-DEFINE(symmetric_sqrt, const struct toy_matrix a = toy_symmetric(&x[0]); give(y, toy_root(&a));)
-DEFINE(symmetric_inverse_sqrt, struct toy_matrix a = toy_symmetric(&x[0]); a = toy_root(&a);
-       give(y, inverse(&a));)
+DEFINE(symmetric_sqrt, const struct toy_matrix a = toy_symmetric(&x[0]);
+       toy_count_condition(&a); give(y, toy_root(&a));)
+DEFINE(symmetric_inverse_sqrt, struct toy_matrix a = toy_symmetric(&x[0]);
+       toy_count_condition(&a); a = toy_root(&a); give(y, inverse(&a));)
 DEFINE(symmetric_cube, const struct toy_matrix a = toy_symmetric(&x[0]);
        const struct toy_matrix u = toy_product(&a, &a); give(y, toy_product(&u, &a));)
 DEFINE(expm, give(y, toy_exponential(&x[0]));)
@@ -436,7 +437,7 @@ DEFINE(powm, struct toy_matrix a = s->whole[0] < 0 ? inverse(&x[0]) : toy_copy(&
        for (int k = s->whole[0] < 0 ? -s->whole[0] : s->whole[0]; k > 0; k--)
            u = toy_product(&u, &a);
        give(y, u);)
-DEFINE(sqrtm, give(y, toy_root(&x[0]));)
+DEFINE(sqrtm, toy_count_condition(&x[0]); give(y, toy_root(&x[0]));)
 DEFINE(logm, give(y, toy_logarithm(&x[0]));)
 DEFINE(sylvester, give(y, toy_sylvester(&x[0], &x[1], &x[2]));)
 DEFINE(lyapunov, const struct toy_matrix u = toy_transpose(&x[0]);
