@@ -204,19 +204,17 @@ const char *write_loop(writer *w, const node *n) {
                  {n->child[2]->begin, n->child[2]->end, write_number(w, n->child[2])}});
     const char *const where = place_of(n), *const slash = strrchr(where, '/');
     const char *const own = privates(&t), *turn_text = write_turn(&t, body);
+    const char *const flags =
+        n->loop == LOOP_SCAN
+            ? (t.each ? "WG_TURNS_CARRIED | WG_TURNS_EACH" : "WG_TURNS_CARRIED")
+            : (t.each ? "WG_TURNS_EACH" : "0");
     if (body->kind != NODE_BLOCK) turn_text = format("%s;", turn_text);
     if (*own != 0) turn_text = format("{%s %s }", own, turn_text);
     return format(
-        "{ static char wgc_site; wg_turns *const wgc_turns = wg_turns_begin(%s, &wgc_site, \"%s\", %s%s%s);\n"
+        "{ static char wgc_site; wg_turns *const wgc_turns = wg_turns_begin(%s, &wgc_site, \"%s\", %s);\n"
         "    %sif (wg_turns_next(wgc_turns)) %s\n"
         "    (void)wg_turns_end(wgc_turns); }",
-        w->tape, slash != NULL ? slash + 1 : where,
-        n->loop == LOOP_SCAN ? "WG_TURNS_CARRIED" : "",
-        n->loop == LOOP_SCAN && t.each ? " | " : "",
-        t.each                 ? "WG_TURNS_EACH"
-        : n->loop != LOOP_SCAN ? "0"
-                               : "",
-        head, turn_text);
+        w->tape, slash != NULL ? slash + 1 : where, flags, head, turn_text);
 }
 
 const char *turn_function_name(turn *t, version *v, const node *call) {

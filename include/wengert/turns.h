@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* A loop of C as one record: its body is run for the first two turns only (WG_TURNS_EACH: for
  * all of them), of which its function is made, and where the operands of each turn stand; that
- * is evaluated at all turns (wg_map, wg_scan of map.h). wengert-convert writes these calls for loops that a comment names
- * (doc/CONVERT.md).
+ * is evaluated at all turns (wg_map, wg_scan of map.h). wengert-convert writes these calls for
+ * loops that a comment names (doc/CONVERT.md).
  *
  *     static const char site;
  *     wg_turns *const r = wg_turns_begin(t, &site, "file.c:12", 0);

@@ -87,7 +87,7 @@ static double first(const double *a, int n) { return a[0] * a[n % 3]; }
 static double mixed(const double *x) {
     double s = 0;
     /* wengert: map */
-    for (int i = 0; i < 3; i++) s += first(x, 2) + first(x + i, i) * first(x + from[i], kind[i]);
+    for (int i = 0; i < 3; i++) s += first(x, 2) + first(x + i + 1, i) * first(x + from[i], kind[i]);
     return s;
 }
 

@@ -121,9 +121,8 @@ int wgi_turn_need(wgi_turns *r, wgi_turn_list *l, size_t bytes);
 /* Gives it back; it is empty then. */
 void wgi_turn_give(wgi_turn_list *l);
 void wgi_turn_fail(wgi_turns *r, wg_status s, const char *what);
-/* turns_reach.c: does q, in some turn, meet what w is in the same one or another one, where
- * one of them at least does not move steadily? Sums do not. -1: no memory, and the tape has
- * failed. */
-int wgi_turn_meet_each(wgi_turns *r, const wgi_turn_place *w, const wgi_turn_place *q);
+/* turns_reach.c: does q, in some turn, meet what w is in another turn, or in the same one? Two
+ * sums do not, where one of them moves in no steps. -1: no memory, and the tape has failed. */
+int wgi_turn_meet(wgi_turns *r, const wgi_turn_place *w, const wgi_turn_place *q);
 
 #endif

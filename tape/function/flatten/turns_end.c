@@ -10,28 +10,6 @@
 
 static int is_outer(const wgi_turn_place *q) { return q->local == 0 && !q->whole; }
 
-/* Distances from an address that 0 <= d < 2^63, as all places of one object have. */
-static void range_of(const wgi_turn_place *q, size_t turns, uintptr_t *low, uintptr_t *high) {
-    const uintptr_t last = q->at + (uintptr_t)q->stride * (turns - 1);
-    *low = q->stride < 0 ? last : q->at;
-    *high = (q->stride < 0 ? q->at : last) + q->size;
-}
-
-/* Does q, in some turn, meet what w is in another turn, or in the same one? */
-static int meet(const wgi_turn_place *w, const wgi_turn_place *q, size_t turns) {
-    uintptr_t low[2], high[2];
-    range_of(w, turns, &low[0], &high[0]);
-    range_of(q, turns, &low[1], &high[1]);
-    if (high[0] <= low[1] || high[1] <= low[0]) return 0;
-    if (w->stride != q->stride || w->stride == 0) return 1;
-    const intptr_t apart = (intptr_t)(q->at - w->at), turn = apart / w->stride;
-    for (intptr_t m = turn - 1; m <= turn + 1; m++) {
-        const intptr_t left = apart - m * w->stride;
-        if (left < (intptr_t)w->size && -left < (intptr_t)q->size) return 1;
-    }
-    return 0;
-}
-
 enum { MOST_TURNS_AGO = 64 };
 
 /* How many turns ago w was written where q is read now; below 0: it will be in so many turns,
@@ -62,9 +40,7 @@ static size_t conflict(wgi_turns *r) {
         for (size_t k = 0; k < n; k++) {
             const wgi_turn_place *const q = wgi_turn_place_at(r, k);
             if (k == i || !is_outer(q)) continue;
-            if (w->each || q->each
-                    ? wgi_turn_meet_each(r, w, q)
-                    : meet(w, q, r->turn) && turns_ago(r, w, q) >= 0 && !is_carried(r, w, q))
+            if (wgi_turn_meet(r, w, q) && turns_ago(r, w, q) >= 0 && !is_carried(r, w, q))
                 return k;
         }
     }

@@ -1,15 +1,28 @@
 /* SPDX-License-Identifier: MIT */
-/* turns_reach.c - do two places meet, of which one at least does not move steadily from turn to
- * turn? Mostly they are of different arrays, and lie apart. Otherwise the words of one that
- * has no steps are put into a table, in which those of the other one are looked up. */
+/* turns_reach.c - does a turn reach what another one writes? Mostly two places are of different
+ * arrays, and lie apart. Otherwise those that move by the same steps are compared at once, one
+ * that has no steps turn by turn, and of two of these the words of one are put into a table, in
+ * which those of the other one are looked up. */
 #include "turns.h"
 
 #include <string.h>
 
+/* Distances from an address that 0 <= d < 2^63, as all places of one object have. */
 static void range_of(const wgi_turn_place *q, size_t turns, uintptr_t *low, uintptr_t *high) {
     const uintptr_t last = q->at + (uintptr_t)q->stride * (turns - 1);
     *low = q->each ? q->low : q->stride < 0 ? last : q->at;
     *high = q->each ? q->high : (q->stride < 0 ? q->at : last) + q->size;
+}
+
+/* Both move steadily, and come into each other's range. */
+static int meet_in_steps(const wgi_turn_place *w, const wgi_turn_place *q) {
+    if (w->stride != q->stride || w->stride == 0) return 1;
+    const intptr_t apart = (intptr_t)(q->at - w->at), turn = apart / w->stride;
+    for (intptr_t m = turn - 1; m <= turn + 1; m++) {
+        const intptr_t left = apart - m * w->stride;
+        if (left < (intptr_t)w->size && -left < (intptr_t)q->size) return 1;
+    }
+    return 0;
 }
 
 /* Is an address range in reach of a place that moves steadily? */
@@ -68,12 +81,13 @@ static int meet_in_table(wgi_turns *r, const wgi_turn_place *w, const wgi_turn_p
     return found;
 }
 
-int wgi_turn_meet_each(wgi_turns *r, const wgi_turn_place *w, const wgi_turn_place *q) {
+int wgi_turn_meet(wgi_turns *r, const wgi_turn_place *w, const wgi_turn_place *q) {
     uintptr_t low[2], high[2];
-    if (w->added && q->added) return 0;
     range_of(w, r->turn, &low[0], &high[0]);
     range_of(q, r->turn, &low[1], &high[1]);
     if (high[0] <= low[1] || high[1] <= low[0]) return 0;
+    if (!w->each && !q->each) return meet_in_steps(w, q);
+    if (w->added && q->added) return 0;
     if (w->each && q->each) return meet_in_table(r, w, q);
     const wgi_turn_place *const steady = w->each ? q : w, *const other = w->each ? w : q;
     for (size_t turn = 0; turn < r->turn; turn++)
