@@ -254,12 +254,16 @@ static wg_mat variables_of(wgi_turns *r, int which, size_t rows, size_t turns) {
     wgi_home home;
     wg_real *const x = obtain(r, rows * turns, sizeof *x, &home);
     if (x == NULL) return wg_mat_failed(rows, turns);
-    for (size_t i = 0, k = 0; (i = next_in(r, which, -1, i)) < r->places.n; i++, k++) {
-        const wgi_turn_place *const q = wgi_turn_place_at(r, i);
-        for (size_t p = 0; p < turns; p++) {
-            const void *const at = (const void *)wgi_turn_address(r, q, p);
-            x[k + p * rows] =
-                q->number ? wg_constant(*(const double *)at) : *(const wg_real *)at;
+    enum { AT_ONCE = 64 }; /* turns whose columns stay in the cache */
+    for (size_t from = 0; from < turns; from += AT_ONCE) {
+        const size_t to = turns - from < AT_ONCE ? turns : from + AT_ONCE;
+        for (size_t i = 0, k = 0; (i = next_in(r, which, -1, i)) < r->places.n; i++, k++) {
+            const wgi_turn_place *const q = wgi_turn_place_at(r, i);
+            for (size_t p = from; p < to; p++) {
+                const void *const at = (const void *)wgi_turn_address(r, q, p);
+                x[k + p * rows] =
+                    q->number ? wg_constant(*(const double *)at) : *(const wg_real *)at;
+            }
         }
     }
     const wg_mat m = wg_mat_gather(&r->c->head, rows, turns, x);
@@ -392,7 +396,6 @@ wg_status wg_turns_end(wg_turns *turns) {
     const wg_callable *const k = r->failed || writes == 0 ? NULL : function_of(r);
     if (k != NULL) record(r, k);
     if (r->failed) assign_nan(r);
-    wgi_turn_give(&r->reached);
     r->turn = 0;
     return r->failed ? r->c->status : WG_OK;
 }
