@@ -549,6 +549,20 @@ static void variables_that_are_given_their_partials_answer(void **state) {
     LOSES(wg_let_given, tape, 1, 1, &x, NULL);
 }
 
+static void statements_by_a_call_answer(void **state) {
+    (void)state;
+    const wg_real v = wg_input(tape, 1);
+#define OP1(name, ...) PASSIVE(wg_let_##name, NULL, v);
+#define OP2(name, ...) PASSIVE(wg_let_##name, NULL, v, v);
+#define OP3(name, ...) PASSIVE(wg_let_##name, NULL, v, v, v);
+#define OP4(name, ...) PASSIVE(wg_let_##name, NULL, v, v, v, v);
+#include "ops/scalar/scalar.def"
+#undef OP1
+#undef OP2
+#undef OP3
+#undef OP4
+}
+
 static void drivers_of_strided_vectors_answer(void **state) {
     (void)state;
     double v[1] = {1}, h[1];
@@ -589,6 +603,7 @@ int main(void) {
         TEST(recorded_turns_answer),
         TEST(calls_on_arrays_answer),
         TEST(variables_that_are_given_their_partials_answer),
+        TEST(statements_by_a_call_answer),
         TEST(drivers_of_strided_vectors_answer),
         cmocka_unit_test(every_function_of_the_headers_was_tried), /* the last one */
     };
