@@ -38,7 +38,7 @@ static double rows(const double *x, int n) {
     const double *row[3] = {x + 3, x, x + 1}, *plain[3] = {stiffness + 2, stiffness, stiffness + 1};
     const double *p = x;
     double s = 0, last = 0;
-    int k = 1, m;
+    int k = 1, m = 0;
     /* wengert: map */
     for (int i = 0; i < n; i++) {
         int two = 0;
