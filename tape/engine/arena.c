@@ -8,7 +8,7 @@
  * where they can. Where there is no room in the buffer, or none in the budget, what holds
  * nothing since the last reset is given up, and the unused end of everything else. */
 #include "arena.h"
-#include "stretch.h"
+#include "windows.h"
 
 #include <string.h>
 

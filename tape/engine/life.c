@@ -3,7 +3,7 @@
  * told from those of now. */
 #define _POSIX_C_SOURCE 200809L /* clock_gettime */
 #include "arena.h"
-#include "stretch.h"
+#include "windows.h"
 
 #include <string.h>
 #include <time.h>
@@ -208,6 +208,12 @@ void wgi_link_to(wgi_link *link, wgi_core *c) {
     link->from = &c->links;
     if (link->next != NULL) link->next->from = &link->next;
     c->links = link;
+}
+
+void wgi_segments_revoke(wgi_core *outer) {
+    for (wgi_core *s = outer->first_placed; s != NULL; s = s->next_placed)
+        (void)wgi_fail(s, WG_EMODE, "the tape of the loop was reset, rewound or freed");
+    outer->first_placed = NULL;
 }
 
 void wg_tape_free(wg_tape *t) {

@@ -56,12 +56,6 @@ void wgi_segment_place(wgi_core *segment, wgi_record *at, uint64_t records) {
     wgi_limit_set(segment);
 }
 
-void wgi_segments_revoke(wgi_core *outer) {
-    for (wgi_core *s = outer->first_placed; s != NULL; s = s->next_placed)
-        (void)wgi_fail(s, WG_EMODE, "the tape of the loop was reset, rewound or freed");
-    outer->first_placed = NULL;
-}
-
 void wgi_segment_open(wgi_core *segment, wgi_core *outer, uint32_t first, uint32_t last) {
     segment->outer = NULL;
     leave_place(segment);

@@ -9,24 +9,11 @@
  * has made of it, plus what the others have added to it, from the last one on. Nothing of that
  * depends on threads. */
 #include "stretch.h"
-#include "arena.h"
+#include "windows.h"
 
 #include <wengert/threads.h>
 
-#include <stdatomic.h>
 #include <string.h>
-
-typedef struct wgi_windows {
-    wgi_home home;
-    wgi_core *c; /* whose memory the rest is */
-    size_t count, runs;
-    int at_work;
-    wgi_window *window; /* `groups` entries of each, which are 0 between sweeps */
-    size_t groups;      /* there is room for so many of each */
-    double *rows;       /* of all that is shared */
-    unsigned char *swept; /* of each run: was it? Not, where there is nothing to do */
-    atomic_flag busy[];   /* of each window */
-} wgi_windows;
 
 struct side_by_side {
     wgi_core *c;
@@ -36,67 +23,6 @@ struct side_by_side {
     atomic_uint_fast64_t runs, left_out;
     atomic_uint_fast32_t odd; /* a slot with an adjoint that is NaN */
 };
-
-/* ---- memory ---- */
-
-int wgi_windows_free(wgi_core *c) {
-    wgi_windows *const all = c->windows;
-    if (all == NULL || all->at_work) return 0;
-    c->windows = NULL;
-    if (all->c != NULL) wg_tape_free(&all->c->head);
-    wgi_home_release(&all->home, all);
-    return 1;
-}
-
-static wg_status need_windows(wgi_core *c, size_t count, size_t runs) {
-    if (c->windows != NULL && c->windows->count >= count && c->windows->runs >= runs)
-        return WG_OK;
-    (void)wgi_windows_free(c);
-    const size_t self = sizeof(wgi_windows) + count * sizeof(atomic_flag);
-    wgi_home home;
-    void *room;
-    wg_status s = wgi_home_obtain(c, self + runs, &home, &room);
-    if (s != WG_OK) return s;
-    wgi_windows *const all = room;
-    memset(all, 0, self);
-    all->home = home;
-    all->count = count;
-    all->runs = runs;
-    all->swept = (unsigned char *)room + self;
-    for (size_t k = 0; k < count; k++) atomic_flag_clear(&all->busy[k]);
-    c->windows = all;
-    all->at_work = 1;
-    wg_options o;
-    wg_tape *t = NULL;
-    memset(&o, 0, sizeof o);
-    o.reserve = c->reserve / 1024;
-    s = wgi_tape_beside(c, &o, &t);
-    if (t != NULL) all->c = wgi_core_of(t);
-    all->at_work = 0;
-    if (s != WG_OK) (void)wgi_windows_free(c);
-    return s;
-}
-
-/* Windows on so many groups, and rows. */
-static wg_status need_room(wgi_windows *all, size_t groups, size_t shared, size_t lanes) {
-    wgi_core *const c = all->c;
-    wg_status s = WG_OK;
-    if (groups > all->groups) {
-        groups += groups / 4;
-        const size_t bytes = all->count * groups * sizeof *all->window;
-        all->groups = 0;
-        s = wgi_region_need(c, &c->index[0], bytes, 0);
-        if (s != WG_OK) return s;
-        all->window = (wgi_window *)(void *)c->index[0].base;
-        all->groups = groups;
-        memset(all->window, 0, bytes);
-    }
-    if (shared != 0)
-        s = wgi_region_need(c, &c->index[1],
-                            shared * WGI_GROUP_SLOTS * lanes * sizeof *all->rows, 0);
-    all->rows = (double *)(void *)c->index[1].base;
-    return s;
-}
 
 /* ---- runs ---- */
 
@@ -289,9 +215,9 @@ wg_status wgi_sweep_stretch(wgi_core *c, const wgi_stretch *stretch, uint64_t hi
     all.top = (uint64_t)wgi_record_at(c, high - 1)->out + 1;
     const size_t threads = wg_threads_count(stretch->threads), runs = stretch->runs,
                  shared = stretch->run[runs - 1].shared;
-    wg_status s = need_windows(c, threads < runs ? threads : runs, runs);
+    wg_status s = wgi_windows_need(c, threads < runs ? threads : runs, runs);
     if (s == WG_OK)
-        s = need_room(c->windows, (size_t)(all.top / WGI_GROUP_SLOTS + 1), shared, c->lanes);
+        s = wgi_windows_need_room(c->windows, (size_t)(all.top / WGI_GROUP_SLOTS + 1), shared, c->lanes);
     if (s != WG_OK) return fail_stretch(&all, s);
     all.windows = c->windows;
     all.windows->at_work = 1;

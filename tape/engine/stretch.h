@@ -1,14 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* stretch.h - windows, through which threads look at adjoints while they sweep the runs of a
- * stretch side by side. Internal. */
+/* stretch.h - sweeps through the runs of a stretch side by side, and through windows on adjoints.
+ * Internal. */
 #ifndef WGI_TAPE_ENGINE_STRETCH_H
 #define WGI_TAPE_ENGINE_STRETCH_H
 
-#include "tape.h"
-
-/* Of each group of slots: how far from its place among the adjoints its rows are, in bytes. 0
- * mostly: there they are. */
-typedef uintptr_t wgi_window;
+#include "windows.h"
 
 /* How many runs of records were come to, and left out. */
 typedef struct wgi_counts {
@@ -32,7 +28,5 @@ wg_status wgi_sweep_records(wgi_core *c, uint64_t high, uint64_t low, const wgi_
                             wgi_counts *n);
 /* Sweeps records [low, high) of a stretch, in its threads. */
 wg_status wgi_sweep_stretch(wgi_core *c, const wgi_stretch *s, uint64_t high, uint64_t low);
-/* Gives up what such sweeps keep, unless one is at work; was there anything? */
-int wgi_windows_free(wgi_core *c);
 
 #endif

@@ -306,6 +306,8 @@ typedef struct wgi_statement {
 
 /* ---- arena.c ----------------------------------------------------------------------------- */
 
+/* The tape has another use for the places of segments from now on: those that have one fail. */
+void wgi_segments_revoke(wgi_core *outer);
 /* A tape for the work of calls on c, which outlives the work: with its memory callbacks, and of
  * its account. Gives the status of a failure. */
 wg_status wgi_tape_beside(wgi_core *c, const wg_options *o, wg_tape **out);
@@ -384,8 +386,6 @@ void wgi_segment_open(wgi_core *segment, wgi_core *outer, uint32_t first, uint32
 /* Its first records, so many, stand there: among those of its tape, where they may be in the
  * end. To be called before it records. */
 void wgi_segment_place(wgi_core *segment, wgi_record *at, uint64_t records);
-/* That tape has another use for the place from now on: segments that have one fail. */
-void wgi_segments_revoke(wgi_core *outer);
 /* It records nothing any more. */
 void wgi_segment_close(wgi_core *segment);
 
