@@ -454,6 +454,12 @@ static void recorded_turns_answer(void **state) {
     assert_int_equal((try("wg_turns_load"), wg_turns_load(NULL, &x)).at.slot, 0);
     assert_int_equal((try("wg_turns_load_number"), wg_turns_load_number(NULL, &number)).at.slot,
                      0);
+    assert_int_equal((try("wg_turns_load_each"), wg_turns_load_each(NULL, &x)).at.slot, 0);
+    assert_int_equal(
+        (try("wg_turns_load_number_each"), wg_turns_load_number_each(NULL, &number)).at.slot,
+        0);
+    assert_int_equal((try("wg_turns_whole_each"), wg_turns_whole_each(NULL, 3)).at.slot, 0);
+    HAPPENS(wg_turns_add_each, NULL, &x, x);
     HAPPENS(wg_turns_store, NULL, &x, x);
     HAPPENS(wg_turns_store_number, NULL, &number, x);
     HAPPENS(wg_turns_add, NULL, &x, x);

@@ -163,29 +163,28 @@ static __attribute__((noinline, cold)) void add_group(wgi_segment *s, uint32_t g
     s->used[group] = 1;
 }
 
-/* An operand that is none of the segment's. */
-static inline uint32_t note(wgi_segment *s, const unsigned char *used, uint32_t before,
-                            uint32_t slot) {
-    if (slot >= before) return slot;
-    const uint32_t group = slot / WGI_GROUP_SLOTS;
-    if (__builtin_expect(!used[group], 0)) add_group(s, group);
-    return 0;
-}
-
 /* Notes what is used by records that are moved by so many slots, where they are. Gives an
- * operand that the segment may not use; 0: there is none. */
+ * operand that the segment may not use; 0: there is none. Mostly nothing is new: then no branch
+ * is taken but for variables of the segment. */
 static uint32_t look_at(wgi_record *r, const wgi_record *top, wgi_segment *s, uint32_t before,
                         uint32_t shift) {
     const uint32_t first = s->first, count = s->count;
     const unsigned char *const used = s->used;
-    uint32_t strange = 0, odd;
+    uint32_t strange = 0;
+#define LOOK(in)                                                                               \
+    do {                                                                                       \
+        const uint32_t slot = (in);                                                            \
+        if (__builtin_expect(slot - first < count, 0)) (in) = slot + shift;                    \
+        else if (__builtin_expect(slot >= before, 0)) strange = slot;                          \
+        else if (__builtin_expect(!used[slot / WGI_GROUP_SLOTS], 0))                           \
+            add_group(s, slot / WGI_GROUP_SLOTS);                                              \
+    } while (0)
     for (; r != top; r++) {
         r->out += shift;
-        if (r->in0 - first < count) r->in0 += shift;
-        else if ((odd = note(s, used, before, r->in0)) != 0) strange = odd;
-        if (r->in1 - first < count) r->in1 += shift;
-        else if (r->in1 != 0 && (odd = note(s, used, before, r->in1)) != 0) strange = odd;
+        LOOK(r->in0);
+        if (r->in1 != 0) LOOK(r->in1);
     }
+#undef LOOK
     return strange;
 }
 

@@ -8,8 +8,6 @@
 #include <string.h>
 #include "programs_toy.h"
 
-#define AT(a, i, j) ((a)->v[(i) + (a)->rows * (j)])
-
 struct toy_matrix toy_copy(const struct toy_matrix *a) {
     const struct toy_matrix y = toy_new(a->rows, a->cols);
     memcpy(y.v, a->v, a->rows * a->cols * sizeof *y.v);

@@ -5,8 +5,6 @@
 #include <math.h>
 #include "programs_toy.h"
 
-#define AT(a, i, j) ((a)->v[(i) + (a)->rows * (j)])
-
 enum { PROGRAM_ORDER = 24 }; /* of systems */
 
 void toy_exchange(struct toy_matrix *a, size_t i, size_t k) {

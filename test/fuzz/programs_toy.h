@@ -25,6 +25,7 @@ struct toy_matrix {
     size_t rows, cols;
     struct toy_series *v; /* column after column */
 };
+#define AT(a, i, j) ((a)->v[(i) + (a)->rows * (j)])
 
 /* One run. */
 struct toy_run {
