@@ -197,10 +197,10 @@ static size_t lay_out(run *r, void *base) {
 static uint64_t key_of(const run *r, const double *state, const double *param) {
     const wg_loop *const l = r->l;
     const uint64_t sizes[] = {l->n, l->np, l->regions, l->steps, l->ends != NULL};
-    uint64_t h = wgi_run_hash(WGI_RUN_HASH, sizes, sizeof sizes);
-    h = wgi_run_hash(h, state, l->n * sizeof *state);
-    h = wgi_run_hash(h, param, l->np * sizeof *param);
-    return r->o.tag != NULL ? wgi_run_hash(h, r->o.tag, strlen(r->o.tag)) : h;
+    uint64_t h = wgi_checksum(WGI_CHECKSUM_START, sizes, sizeof sizes);
+    h = wgi_checksum(h, state, l->n * sizeof *state);
+    h = wgi_checksum(h, param, l->np * sizeof *param);
+    return r->o.tag != NULL ? wgi_checksum(h, r->o.tag, strlen(r->o.tag)) : h;
 }
 
 static wg_status check(run *r, const wg_loop_options *o, const double *state,

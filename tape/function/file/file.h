@@ -32,6 +32,7 @@
 #ifndef WGI_TAPE_FUNCTION_FILE_FILE_H
 #define WGI_TAPE_FUNCTION_FILE_FILE_H
 
+#include "tape/engine/text.h"
 #include "tape/function/graph/graph.h"
 
 /* the version of files without nodes that have parts, the first of those with them, the
@@ -54,12 +55,6 @@ const char *wgi_file_name_today(int user, const char *name, size_t bytes);
 unsigned wgi_file_version(const wg_function *f);
 /* Is it one word, of characters that any text can hold? */
 int wgi_file_is_word(const char *name, size_t bytes);
-
-#define WGI_FILE_CHECKSUM_START 0xcbf29ce484222325u
-static inline uint64_t wgi_file_checksum(uint64_t h, const unsigned char *p, size_t bytes) {
-    for (size_t i = 0; i < bytes; i++) h = (h ^ p[i]) * 0x100000001b3u;
-    return h;
-}
 
 /* ---- reading: file_read.c, file_nodes.c ---- */
 

@@ -17,9 +17,7 @@ _Static_assert(WGI_OP_COUNT < 128, "the table of names has room");
 /* ---- operations by name ---- */
 
 static size_t place_of(const char *name, size_t bytes) {
-    return (size_t)wgi_file_checksum(WGI_FILE_CHECKSUM_START, (const unsigned char *)name,
-                                     bytes) &
-           255;
+    return (size_t)wgi_checksum(WGI_CHECKSUM_START, name, bytes) & 255;
 }
 
 static int is_name(const char *name, const char *text, size_t bytes) {

@@ -102,7 +102,7 @@ static wg_status header(wgi_file_source *r, size_t bytes) {
                             (unsigned long long)length, bytes);
     }
     r->at = r->end = bytes - CHECKSUM;
-    const uint64_t sum = wgi_file_checksum(WGI_FILE_CHECKSUM_START, r->base, r->end),
+    const uint64_t sum = wgi_checksum(WGI_CHECKSUM_START, r->base, r->end),
                    told = wgi_file_get(r, CHECKSUM);
     r->at = r->end;
     if (sum != told)
