@@ -8,7 +8,6 @@
 
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 /* Saving is to take no more than a part of the time. */
@@ -30,12 +29,6 @@ typedef enum {
     START = TAKEN + 4,
     WORDS
 } wgi_ode_word;
-
-static double seconds(void) {
-    struct timespec now;
-    (void)clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
 
 /* ---- numbers, one after the other ---- */
 
@@ -104,7 +97,7 @@ static void pass_all(stream *s, const wgi_ode_file *f, const uint64_t *word,
 wg_status wgi_ode_file_write(wgi_ode_file *f, const wgi_ode_position *at,
                              const wgi_ode_back_at *back) {
     const wgi_ode_call *const call = f->r->call;
-    const double began = seconds();
+    const double began = wgi_seconds();
     wgi_ode_position position = *at;
     uint64_t word[WORDS] = {0};
     f->stage = back != NULL              ? WGI_ODE_BACK
@@ -130,7 +123,7 @@ wg_status wgi_ode_file_write(wgi_ode_file *f, const wgi_ode_position *at,
     const uint64_t check = s.hash;
     if (s.status == WG_OK) s.status = wgi_run_file_put(&f->file, &check, 8, s.at);
     if (s.status == WG_OK) s.status = wgi_run_file_flush(&f->file);
-    f->saved = seconds();
+    f->saved = wgi_seconds();
     f->took = f->saved - began;
     return s.status;
 }
@@ -254,12 +247,12 @@ wg_status wgi_ode_file_open(wgi_ode_file *f, wgi_ode_run *r, wgi_ode_checkpoints
         f->seeds = word[SEEDS];
         r->call->key = key;
     }
-    f->saved = seconds();
+    f->saved = wgi_seconds();
     return s;
 }
 
 int wgi_ode_file_due(const wgi_ode_file *f) {
-    const double every = f->r->call->o.seconds, passed = seconds() - f->saved;
+    const double every = f->r->call->o.seconds, passed = wgi_seconds() - f->saved;
     return every > 0 && passed >= every && passed >= PART * f->took;
 }
 

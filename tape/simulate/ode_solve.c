@@ -4,6 +4,7 @@
 #include "ode_solve.h"
 
 #include "ops/matrix/traits.h"
+#include "tape/engine/numbers.h"
 #include "tape/engine/tape.h"
 #include "tape/function/loops/callable.h"
 #include "tape/function/loops/feed.h"
@@ -12,10 +13,6 @@
 #include <string.h>
 
 /* ---- operands ---------------------------------------------------------------------------- */
-
-static void clear(double *x, size_t n) {
-    if (n != 0) memset(x, 0, n * sizeof *x);
-}
 
 /* The elements of an operand in columns of `each` numbers, `apart` from each other; from
  * NULL: 0. */
@@ -33,7 +30,7 @@ void wgi_ode_load_operands(wgi_ode_run *r) {
     const wg_ode *const k = r->call->k;
     const wg_block_arg *const y = &b->in[0];
     const size_t apart = r->flow->params;
-    clear(r->y, r->flow->states);
+    wgi_clear(r->y, r->flow->states);
     load(y, y->value, y->ld, k->n, r->y, k->n);
     if (k->params != 0)
         load(&b->in[1], b->in[1].value, b->in[1].ld, k->params, r->param, apart);
