@@ -97,7 +97,7 @@ static void get_variable(source *f, size_t count, staged *all) {
     get_bytes(f, name, f->status == WG_OK ? (size_t)bytes : 0);
     if (f->status != WG_OK) return;
     name[bytes] = 0;
-    if (!wgi_file_is_word(name, (size_t)bytes)) {
+    if (!wgi_is_word(name, (size_t)bytes)) {
         (void)DAMAGED(f, "%s: damaged: a name is no word", f->call);
         return;
     }

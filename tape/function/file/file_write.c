@@ -14,12 +14,6 @@
 const unsigned char wgi_file_magic[WGI_FILE_MAGIC] = {0x89, 'W',  'G',  'F',
                                                       '\r', '\n', 0x1a, '\n'};
 
-int wgi_file_is_word(const char *name, size_t bytes) {
-    for (size_t i = 0; i < bytes; i++)
-        if (name[i] <= ' ' || name[i] > '~' || name[i] == '"' || name[i] == '\\') return 0;
-    return bytes != 0;
-}
-
 enum { OPERATIONS = 256 }; /* of the user's in one file */
 
 typedef struct sink {
@@ -105,8 +99,7 @@ static void put_node(sink *o, const wg_function *f, const wgi_node *n) {
     if (row->holds & (WGI_HOLDS_SCALAR | WGI_HOLDS_ARRAY | WGI_HOLDS_WHOLE)) {
         const char *const name = name_of(n);
         const size_t bytes = strlen(name);
-        if (bytes > WGI_FILE_LONGEST_NAME || !wgi_file_is_word(name, bytes))
-            o->status = WG_EARG;
+        if (bytes > WGI_FILE_LONGEST_NAME || !wgi_is_word(name, bytes)) o->status = WG_EARG;
         put(o, 1, bytes);
         wgi_text_bytes(&o->text, name, bytes);
     }
