@@ -501,8 +501,9 @@ $(B)/convert/%.o: MORE_CPPFLAGS = $(if $(CLANG_DIR),-isystem $(CLANG_DIR)/includ
 $(B)/convert/%.o: MORE_CFLAGS = $(TEST_LEVEL)
 $(B)/wengert-convert: $(call objects,$(CONVERT_SRCS)) $(call list,convert)
 	$(link) $(filter %.o,$^) -L$(CLANG_DIR)/lib -Wl,-rpath,$(CLANG_DIR)/lib -lclang
-$(filter $(B)/convert/%,$(CONVERT_TESTS)): %: %.o $(B)/libsupport.a $(LIBRARY) $(CONVERT)
-	$(link) $(with_library) $(CMOCKA_LIBS) $(MATH_LIBS) $(SYSTEM_LIBS)
+# With the shared library: what they load calls it, and is kept for later runs.
+$(filter $(B)/convert/%,$(CONVERT_TESTS)): %: %.o $(B)/libsupport.a $(B)/$(SO) $(CONVERT)
+	$(link) $(filter %.o %.a %.so.$(SO_NUMBER),$^) $(BESIDE) $(CMOCKA_LIBS) $(MATH_LIBS) $(SYSTEM_LIBS)
 
 # ---- benches --------------------------------------------------------------------------------
 # The peers. One is measured when its headers are there: name (of its file in bench/peers/), bench

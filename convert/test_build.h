@@ -16,6 +16,7 @@
 #include <ctype.h>
 #include <dlfcn.h>
 #include <float.h>
+#include <glob.h>
 #include <math.h>
 #include <stdbool.h>
 #include <string.h>
@@ -203,36 +204,149 @@ static inline FILE *open_file(const char *name) {
 /* Functions of numbers that are known when it is compiled are libm's, too (-fno-builtin). */
 #define COMMON_FLAGS "-std=gnu11 -fno-builtin -fPIC -ffp-contract=off"
 
-/* A library NAME.so of NAME.c in the scratch directory. */
-static inline void build_library(const char *name, const char *flags) {
-    must_run("%s " COMMON_FLAGS
-             " -shared -Wl,-Bsymbolic %s -I%s/include -I%s -o %s/%s.so %s/%s.c "
-             "%s/%s/libwengert.so.0 -Wl,-rpath,%s/%s -lm",
-             compiler(), flags, here, here, scratch, name, scratch, name, here,
-             setting("B", "."), here, setting("B", "."));
+/* ---- what was compiled before ---- */
+
+/* Two hashes of all that a compiler is given; files in it are each seen once. */
+typedef struct digest {
+    uint64_t a, b;
+    char seen[128][NAME_BYTES];
+    size_t n;
+} digest;
+
+static inline void digest_text(digest *d, const char *s, size_t n) {
+    for (size_t i = 0; i < n; i++) {
+        d->a = (d->a ^ (unsigned char)s[i]) * 0x100000001b3u;
+        d->b = (d->b ^ (unsigned char)s[i]) * 0x9e3779b97f4a7c15u;
+        d->b ^= d->b >> 29;
+    }
 }
 
-/* The compiler takes NAME.c. */
-static inline void take(const char *name, const char *flags) {
-    must_run("%s " COMMON_FLAGS " -fsyntax-only %s -I%s/include -I%s %s/%s.c", compiler(),
-             flags, here, here, scratch, name);
+static inline bool digest_file(digest *d, const char *folder, const char *name);
+
+/* The file and, of what it includes in quotes, what is in its folder, in the scratch directory or
+ * here; false: it is not there. */
+static inline bool digest_path(digest *d, const char *path) {
+    for (size_t i = 0; i < d->n; i++)
+        if (strcmp(d->seen[i], path) == 0) return true;
+    char *const s = whole_file(path);
+    if (s == NULL) return false;
+    assert_true(d->n < sizeof d->seen / sizeof *d->seen);
+    print_into(d->seen[d->n++], NAME_BYTES, "%s", path);
+    digest_text(d, s, strlen(s) + 1);
+    char name[NAME_BYTES], folder[NAME_BYTES];
+    print_into(folder, sizeof folder, "%.*s", (int)(strrchr(path, '/') - path), path);
+    const char *const folders[] = {folder, scratch, here, "test/convert"};
+    for (const char *at = s; (at = strstr(at, "#include \"")) != NULL; at++) {
+        (void)sscanf(at, "#include \"%255[^\"]", name);
+        for (size_t i = 0; i < sizeof folders / sizeof *folders; i++)
+            if (digest_file(d, folders[i], name)) break;
+    }
+    free(s);
+    return true;
 }
 
-/* Writes options by which wengert.h is included first, precompiled with `flags`, of which the
- * first three characters say how it is optimised: a short file is compiled in two thirds of the
- * time. */
+static inline bool digest_file(digest *d, const char *folder, const char *name) {
+    char path[2 * NAME_BYTES];
+    print_into(path, sizeof path, "%s/%s", folder, name);
+    return digest_path(d, path);
+}
+
+/* What is the same for all: the compiler, and every header of the library. */
+static inline digest digest_of_headers(void) {
+    static digest all;
+    if (all.a != 0) return all;
+    char said[NAME_BYTES];
+    print_into(said, sizeof said, "%s/version", scratch);
+    must_run("%s --version && cp %s/said %s", compiler(), scratch, said);
+    assert_true(digest_path(&all, said));
+    glob_t headers;
+    assert_int_equal(glob("include/wengert/*", 0, NULL, &headers), 0);
+    for (size_t i = 0; i < headers.gl_pathc; i++) {
+        all.n = 0;
+        assert_true(digest_path(&all, headers.gl_pathv[i]));
+    }
+    globfree(&headers);
+    all.n = 0;
+    return all;
+}
+
+/* Writes where what is made in this way of a file in the scratch directory, and of other sources
+ * there that are among the flags, is kept (scratch.h); true: it is there. The scratch directory,
+ * whose name is another one each time, is no part of the flags. */
+static inline bool is_kept(char *path, size_t room, const char *way, const char *name,
+                           const char *flags) {
+    digest d = digest_of_headers();
+    digest_text(&d, way, strlen(way) + 1);
+    digest_text(&d, compiler(), strlen(compiler()) + 1);
+    const size_t n = strlen(scratch);
+    for (const char *s = flags, *end; *s; s = end) {
+        end = strstr(s, scratch);
+        if (end == NULL) end = s + strlen(s);
+        digest_text(&d, s, (size_t)(end - s));
+        if (!*end) break;
+        char other[NAME_BYTES];
+        print_into(other, sizeof other, "%.*s", (int)strcspn(end, " "), end);
+        end += n;
+        if (strcmp(other + strlen(other) - 2, ".c") == 0) assert_true(digest_path(&d, other));
+    }
+    assert_true(digest_file(&d, scratch, name));
+    print_into(path, room, COMPILED_BEFORE "/converted-%016llx%016llx", (unsigned long long)d.a,
+               (unsigned long long)d.b);
+    return access(path, F_OK) == 0;
+}
+static inline void keep(const char *made, const char *path) {
+    must_run("mkdir -p " COMPILED_BEFORE " && cp %s %s.$$ && mv %s.$$ %s", made, path, path,
+             path);
+}
+
+/* Options by which wengert.h is included first, precompiled: a short file is compiled in two
+ * thirds of the time. The first three characters of the flags say how it is optimised. */
 static inline void include_precompiled(char *to, size_t room, const char *flags) {
+    print_into(to, room, "-Winvalid-pch -include %s/known%.3s.h", scratch, flags);
+}
+/* Where flags begin with them: makes it. */
+static inline void precompile(const char *flags) {
     char name[NAME_BYTES], path[NAME_BYTES];
+    const char *const end = strstr(flags, " -W");
+    if (strstr(flags, "-Winvalid-pch") == NULL || end == NULL) return;
     print_into(name, sizeof name, "known%.3s.h", flags);
     print_into(path, sizeof path, "%s/%s.gch", scratch, name);
-    if (access(path, F_OK) != 0) {
-        FILE *const f = open_file(name);
-        fputs("#include <wengert.h>\n", f);
-        (void)fclose(f);
-        must_run("%s " COMMON_FLAGS " %s -I%s/include -x c-header %s/%s -o %s", compiler(),
-                 flags, here, scratch, name, path);
+    if (access(path, F_OK) == 0) return;
+    FILE *const f = open_file(name);
+    fputs("#include <wengert.h>\n", f);
+    (void)fclose(f);
+    must_run("%s " COMMON_FLAGS " %.*s -I%s/include -x c-header %s/%s -o %s", compiler(),
+             (int)(end - flags), flags, here, scratch, name, path);
+}
+
+/* A library NAME.so of NAME.c in the scratch directory. The functions of ours that it calls are
+ * those of the program that loads it. */
+static inline void build_library(const char *name, const char *flags) {
+    char source[NAME_BYTES], made[NAME_BYTES], path[NAME_BYTES];
+    print_into(source, sizeof source, "%s.c", name);
+    print_into(made, sizeof made, "%s/%s.so", scratch, name);
+    if (is_kept(path, sizeof path, "library", source, flags)) {
+        char target[sizeof here + NAME_BYTES];
+        print_into(target, sizeof target, "%s/%s", here, path);
+        (void)unlink(made);
+        assert_int_equal(symlink(target, made), 0);
+        return;
     }
-    print_into(to, room, "-Winvalid-pch -include %s/%s", scratch, name);
+    precompile(flags);
+    must_run("%s " COMMON_FLAGS
+             " -shared -Wl,-Bsymbolic %s -I%s/include -I%s -o %s %s/%s -lm",
+             compiler(), flags, here, here, made, scratch, source);
+    keep(made, path);
+}
+
+/* The compiler takes a file in the scratch directory. */
+static inline void take(const char *source, const char *flags) {
+    char path[NAME_BYTES];
+    if (is_kept(path, sizeof path, "taken", source, flags)) return;
+    precompile(flags);
+    must_run("%s " COMMON_FLAGS " -fsyntax-only %s -I%s/include -I%s -x c %s/%s", compiler(),
+             flags, here, here, scratch, source);
+    keep("/dev/null", path);
 }
 /* A leak sanitizer goes through what threads have of their own in libraries, of closed ones,
  * too, and dies. */

@@ -111,12 +111,13 @@ static void *converted_by(const batch *b, const mode *how) {
         else put_rows(to, name, RANDOM_INPUTS, "x", RANDOM_OUTPUTS);
     }
     (void)fclose(to);
-    print_into(name, sizeof name, "%s%u", how->name, b->first);
     if (how->use == CONVERTED) return NULL;
     if (how->use == TAKEN) {
+        print_into(name, sizeof name, "%s%u.c", how->name, b->first);
         take(name, QUICK " -Wall -Wextra -Werror");
         return NULL;
     }
+    print_into(name, sizeof name, "%s%u", how->name, b->first);
     build_library(name, QUICK " -Wall -Wextra -Werror");
     return load_library(name);
 }

@@ -14,7 +14,9 @@ compilers=0
 for cxx in g++ clang++; do
     command -v $cxx >/dev/null || continue
     compilers=$((compilers + 1))
-    for level in -O0 -O2; do
+    # not optimised by one of them: what it is then made of does not depend on the compiler
+    case $cxx in g++) levels='-O0 -O2' special=-O1 ;; *) levels=-O2 special=-O0 ;; esac
+    for level in $levels; do
         kept "$work/user.o" $cxx -std=c++17 $own -Wold-style-cast $level test/cxx_user.cpp
         $cxx "$work/user.o" "$work/kernel.o" -o "$work/user" "$B/libwengert.a" $LDFLAGS $MATH_LIBS -lm
         "$work/user" || fail "cxx_user.cpp with $cxx $level"
@@ -22,7 +24,7 @@ for cxx in g++ clang++; do
     kept "$work/names.o" $cxx -std=c++17 $own -O0 test/cxx_names.cpp
     $cxx "$work/names.o" -o "$work/names" "$B/libwengert.a" $LDFLAGS $MATH_LIBS -lm
     "$work/names" || fail "cxx_names.cpp with $cxx"
-    kept "$work/special.o" $cxx -std=c++17 $own -O1 test/special_user.cpp
+    kept "$work/special.o" $cxx -std=c++17 $own $special test/special_user.cpp
     $cxx "$work/special.o" -o "$work/special" "$B/libwengert.a" $LDFLAGS $MATH_LIBS -lm
     "$work/special" || fail "special_user.cpp with $cxx"
     for call in 'riemann_zeta(x)' 'ellint_1(0.5, x)' 'cyl_bessel_j(x, 1.0)' 'cyl_bessel_k(x, x)'; do
@@ -48,7 +50,7 @@ for cxx in g++ clang++; do
     # last, without exceptions, by both
     case $cxx in
     g++) run='-std=c++11 -O2,-std=c++2b -fno-exceptions -O0' taken= ;;
-    *) run='-std=gnu++20 -O1' taken='-std=c++11,-std=c++14,-std=c++2b -fno-exceptions' ;;
+    *) run='-std=gnu++20 -O0' taken='-std=c++11,-std=c++14,-std=c++2b -fno-exceptions' ;;
     esac
     IFS=,
     for how in $run; do

@@ -302,8 +302,53 @@ static void second_derivatives_at_values_that_are_one_are_right_or_none(void **s
     wg_tape_free(t);
 }
 
+/* A nuclear norm is smooth where no singular value is 0: at c I, or c times columns of it, its
+ * second derivative along v is the square of what v has below the square, and half of that of
+ * V - V' in it, over c. */
+static wg_status nuclear_of(wg_tape *t, size_t n, const wg_real *x, size_t m, wg_real *y,
+                            void *data) {
+    const squares *const s = data;
+    (void)n, (void)m;
+    y[0] = wg_mat_norm_nuclear(t, wg_mat_gather(t, s->rows, s->cols, x));
+    return wg_tape_status(t);
+}
+static void nuclear_norms_have_second_derivatives_at_equal_singular_values(void **state) {
+    static const double sizes[] = {1, 2.5, 1e9, 1e-9},
+                        v[MOST_ENTRIES] = {1, 2, 3, -2, -1, 0.5, 3, 0.25, 2};
+    (void)state;
+    wg_tape *const t = wg_tape_new(&(wg_options){.flags = WG_KEEP_CODE});
+    for (size_t rows = 2; rows <= 3; rows++)
+        for (size_t cols = 2; cols <= 3; cols++) {
+            squares s = {"nuclear", rows, cols};
+            const size_t n = rows * cols, square = rows < cols ? rows : cols;
+            const wg_argument in = {"x", n, 1, 0}, out = {"y", 1, 1, 0};
+            double x[MOST_ENTRIES] = {0}, along[MOST_ENTRIES], want = 0;
+            wg_function *f, *hv;
+            for (size_t e = 0; e < n; e++) x[e] = (double)(e + 1);
+            assert_int_equal(wg_function_record(t, nuclear_of, &s, 1, &in, x, 1, &out, &f),
+                             WG_OK);
+            assert_int_equal(wg_function_hvp(t, f, &hv), WG_OK);
+            for (size_t j = 0; j < cols; j++)
+                for (size_t i = 0; i < rows; i++) {
+                    const double here = v[i + j * rows];
+                    if (i >= square || j >= square) want += here * here;
+                    else want += here * (here - v[j + i * rows]) / 2;
+                }
+            for (size_t k = 0; k < sizeof sizes / sizeof *sizes; k++) {
+                double got = 0;
+                for (size_t e = 0; e < n; e++) x[e] = e % rows == e / rows ? sizes[k] : 0;
+                numbers_of(hv, x, v, along);
+                for (size_t e = 0; e < n; e++) got += v[e] * along[e];
+                assert_true(fabs(got * sizes[k] - want) <= 1e3 * DBL_EPSILON * fabs(want));
+            }
+            wg_function_free(f), wg_function_free(hv);
+        }
+    wg_tape_free(t);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(nuclear_norms_have_second_derivatives_at_equal_singular_values),
         cmocka_unit_test(second_derivatives_at_values_that_are_one_are_right_or_none),
         cmocka_unit_test(signs_of_qr_are_those_of_the_point),
         cmocka_unit_test(qr_says_where_the_rank_is_lower),

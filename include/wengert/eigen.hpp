@@ -478,54 +478,70 @@ WGI_EIGEN_SYMMETRIC(RowMajor)
 
 /* ---- singular values ---- */
 
-/* Bases that are completed to squares are JacobiSVD's. */
 #if EIGEN_VERSION_AT_LEAST(3, 3, 90)
-#define WGI_EIGEN_INFO(s) m_info = s
+#define WGI_EIGEN_INFO(s) this->m_info = s
 #else
 #define WGI_EIGEN_INFO(s) (void)(s)
 #endif
-#define WGI_EIGEN_SVD(order)                                                                   \
-    template <>                                                                                \
-    inline BDCSVD<Matrix<wg::active, Dynamic, Dynamic, order>> &                               \
-    BDCSVD<Matrix<wg::active, Dynamic, Dynamic, order>>::compute(const MatrixType &matrix,     \
-                                                                 unsigned options) {           \
-        const Index m = matrix.rows(), n = matrix.cols(), down = order == ColMajor ? 1 : n;    \
-        allocate(m, n, options);                                                               \
-        wg::detail::gathered a(m, n, matrix.data(), down, order == ColMajor ? m : 1);          \
-        m_isInitialized = true;                                                                \
-        if ((m_computeFullU && m > n) || (m_computeFullV && n > m) || m == 0 || n == 0 ||      \
-            !a.is_finite()) {                                                                  \
-            const JacobiSVD<MatrixType> other(matrix, options);                                \
-            if (computeU()) m_matrixU = other.matrixU();                                       \
-            if (computeV()) m_matrixV = other.matrixV();                                       \
-            m_singularValues = other.singularValues();                                         \
-            m_nonzeroSingularValues = other.nonzeroSingularValues();                           \
-            WGI_EIGEN_INFO(other.info());                                                      \
-            return *this;                                                                      \
-        }                                                                                      \
-        const wg::tape none(WGI_EIGEN_RETURNS);                                                \
-        wg_tape *const t = a.tape_for(none);                                                   \
-        wg_mat u = wg_mat(), s = wg_mat(), v = wg_mat();                                       \
-        const wg_status status =                                                               \
-            wg_svd(t, a.on(t), computeU() ? &u : nullptr, &s, computeV() ? &v : nullptr);      \
-        WGI_EIGEN_INFO(status == WG_OK ? Success : NoConvergence);                             \
-        m_singularValues.setConstant(NumTraits<wg::active>::quiet_NaN());                      \
-        if (status != WG_OK) return *this;                                                     \
-        a.scatter(s, m_singularValues.data(), 1, m);                                 \
-        if (computeU())                                                                        \
-            a.scatter(u, m_matrixU.data(), order == ColMajor ? 1 : m_matrixU.cols(), \
-                                order == ColMajor ? m : 1);                                    \
-        if (computeV())                                                                        \
-            a.scatter(v, m_matrixV.data(), order == ColMajor ? 1 : m_matrixV.cols(), \
-                                order == ColMajor ? n : 1);                                    \
-        m_nonzeroSingularValues = 0;                                                           \
-        for (Index i = 0; i < m_singularValues.size(); i++)                                    \
-            m_nonzeroSingularValues += wg::value(m_singularValues(i)) != 0;                    \
-        return *this;                                                                          \
+/* In the place of Eigen's class, so that nothing of it is compiled where it is not used. Bases
+ * that are completed to squares are JacobiSVD's. */
+template <int Order>
+class BDCSVD<Matrix<wg::active, Dynamic, Dynamic, Order>>
+    : public SVDBase<BDCSVD<Matrix<wg::active, Dynamic, Dynamic, Order>>> {
+  public:
+    using MatrixType = Matrix<wg::active, Dynamic, Dynamic, Order>;
+    using Scalar = wg::active;
+    using RealScalar = wg::active;
+
+    BDCSVD() = default;
+    BDCSVD(Index rows, Index cols, unsigned options = 0) { this->allocate(rows, cols, options); }
+    BDCSVD(const MatrixType &matrix, unsigned options = 0) { compute(matrix, options); }
+
+    BDCSVD &compute(const MatrixType &matrix) {
+        return compute(matrix, this->m_computationOptions);
     }
-WGI_EIGEN_SVD(ColMajor)
-WGI_EIGEN_SVD(RowMajor)
-#undef WGI_EIGEN_SVD
+    BDCSVD &compute(const MatrixType &matrix, unsigned options) {
+        const Index m = matrix.rows(), n = matrix.cols();
+        const bool by_columns = Order == ColMajor;
+        this->allocate(m, n, options);
+        wg::detail::gathered a(m, n, matrix.data(), by_columns ? 1 : n, by_columns ? m : 1);
+        this->m_isInitialized = true;
+        if ((this->m_computeFullU && m > n) || (this->m_computeFullV && n > m) || m == 0 ||
+            n == 0 || !a.is_finite()) {
+            const JacobiSVD<MatrixType> other(matrix, options);
+            if (this->computeU()) this->m_matrixU = other.matrixU();
+            if (this->computeV()) this->m_matrixV = other.matrixV();
+            this->m_singularValues = other.singularValues();
+            this->m_nonzeroSingularValues = other.nonzeroSingularValues();
+            WGI_EIGEN_INFO(other.info());
+            return *this;
+        }
+        const wg::tape none(WGI_EIGEN_RETURNS);
+        wg_tape *const t = a.tape_for(none);
+        wg_mat u = wg_mat(), s = wg_mat(), v = wg_mat();
+        const wg_status status = wg_svd(t, a.on(t), this->computeU() ? &u : nullptr, &s,
+                                        this->computeV() ? &v : nullptr);
+        WGI_EIGEN_INFO(status == WG_OK ? Success : NoConvergence);
+        this->m_singularValues.setConstant(NumTraits<wg::active>::quiet_NaN());
+        if (status != WG_OK) return *this;
+        a.scatter(s, this->m_singularValues.data(), 1, m);
+        if (this->computeU()) scatter(a, u, this->m_matrixU);
+        if (this->computeV()) scatter(a, v, this->m_matrixV);
+        this->m_nonzeroSingularValues = 0;
+        for (Index i = 0; i < this->m_singularValues.size(); i++)
+            this->m_nonzeroSingularValues += wg::value(this->m_singularValues(i)) != 0;
+        return *this;
+    }
+    /* Below it Eigen's class leaves a matrix to JacobiSVD; here one record is as good. */
+    void setSwitchSize(int) {}
+
+  private:
+    template <class Basis>
+    static void scatter(const wg::detail::gathered &a, const wg_mat &y, Basis &to) {
+        const bool by_columns = !Basis::IsRowMajor;
+        a.scatter(y, to.data(), by_columns ? 1 : to.cols(), by_columns ? to.rows() : 1);
+    }
+};
 #undef WGI_EIGEN_INFO
 #undef WGI_EIGEN_RETURNS
 

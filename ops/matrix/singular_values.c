@@ -8,6 +8,7 @@
 
 #include <wengert/elementwise.h>
 #include <wengert/products.h>
+#include <wengert/solve.h>
 #include <wengert/spectral.h>
 
 #include <math.h>
@@ -300,17 +301,19 @@ static wg_status spectral_adjoint(wg_tape *t, wg_block *b, const wg_mat *in, con
     return norm_adjoint(t, b, in, bar, 1, back);
 }
 
-/* In functions: by the vectors of another node, w U diag(c) V' with ones in c for all values or
- * for the first. */
+/* In functions U V' of the nuclear norm is the polar factor, which knows no gaps. */
 static wg_status nuclear_rule(wg_tape *t, wg_block *b, const wg_mat *in, const wg_mat *out,
                               const wg_mat *bar, wg_mat *back) {
-    wg_mat u, v;
+    const int wide = in[0].rows < in[0].cols;
+    wg_mat u;
     (void)b, (void)out;
     if (in[0].rows == 0 || in[0].cols == 0) return WG_OK;
-    const wg_status s = wg_svd(t, in[0], &u, NULL, &v);
-    if (s == WG_OK) back[0] = wg_mat_mul(t, bar[0], wg_gemm(t, 'N', 'T', 1, u, v, 0, u));
+    const wg_status s = wg_polar(t, wide ? wg_mat_transpose(in[0]) : in[0], &u, NULL);
+    if (s == WG_OK) back[0] = wg_mat_mul(t, bar[0], wide ? wg_mat_transpose(u) : u);
     return s == WG_OK ? wg_tape_status(t) : s;
 }
+/* The spectral norm by the vectors of another node, w U diag(c) V' with a one in c for the
+ * first value. */
 static wg_status spectral_rule(wg_tape *t, wg_block *b, const wg_mat *in, const wg_mat *out,
                                const wg_mat *bar, wg_mat *back) {
     wg_mat u, v;

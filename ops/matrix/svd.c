@@ -279,7 +279,7 @@ static wg_status vectors_adjoint(wg_tape *t, const wgi_svd *f, int in_function,
     const wg_mat gaps = wg_mat_add(t, wg_mat_sub(t, row, s), one);
     const wg_mat sums = wg_mat_add(t, row, s);
     const wg_mat even = over(t, in_function, wg_mat_add(t, k, l), gaps, s, 1);
-    const wg_mat odd = over(t, in_function, wg_mat_sub(t, k, l), sums, s, 0);
+    const wg_mat odd = over(t, in_function, wg_mat_sub(t, k, l), sums, s, 1);
     const wg_mat x = wg_mat_add(t, wg_mat_axpby(t, 0.5, even, 0.5, odd), wg_diag(t, bar[1]));
     wg_mat left = wg_matmul(t, u, x);
     if (f->m > f->n) { /* (I - U U') U_ S^-1 */

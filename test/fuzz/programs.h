@@ -134,6 +134,7 @@ enum { PROGRAM_FAR = 8, PROGRAM_TEXT = 400 };
 struct program_counts {
     size_t programs, points; /* of programs, and of points at which they were evaluated */
     size_t judged, unjudged; /* numbers against the toy */
+    size_t moved;            /* of these, numbers that rounding moves as far as they are off */
     size_t bits;             /* numbers that have to have the same bits */
     size_t refused, guarded; /* statuses that are an answer: of the tape, of a function */
     size_t refusals[WG_STATUS_COUNT]; /* of what derives */
@@ -155,6 +156,9 @@ void program_checker_close(struct program_checker *k);
  * *wrong. */
 int program_check(struct program_checker *k, struct program_case *c, size_t points,
                   double (*far)[PROGRAM_NUMBERS], int compile, size_t *wrong);
+/* From now on the truth has slopes of this operation that are wrong by 1e-6, which is to be
+ * found; NULL: none. */
+void program_plant(const struct program_op *op);
 
 /* ---- made smaller (programs_shrink.c) ---- */
 

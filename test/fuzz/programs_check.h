@@ -13,8 +13,9 @@ enum { CHECK_DIRECTIONS = 33 }; /* along each input, and one across */
  * them. */
 struct truth {
     double x[PROGRAM_NUMBERS], across[PROGRAM_NUMBERS];
-    int known, terms, extreme, infinite, exact;
+    int known, terms, nan_from, extreme, infinite, exact;
     size_t directions;
+    long double condition;
     long double ref[CHECK_DIRECTIONS][PROGRAM_OUTPUTS + 1][TOY_TERMS];
     long double spread[CHECK_DIRECTIONS][PROGRAM_OUTPUTS + 1][TOY_TERMS];
     size_t runs; /* with noise */
@@ -23,6 +24,17 @@ struct truth {
     double value[PROGRAM_OUTPUTS], jacobian[PROGRAM_OUTPUTS * PROGRAM_NUMBERS]; /* row-major */
 };
 extern const double program_weights[PROGRAM_OUTPUTS];
+
+/* A number of a program with BLAS that is farther from the truth than noise says: what rounding
+ * alone makes of it is seen where the point is moved by rounding. */
+enum { CHECK_SUSPECTS = 32, CHECK_MODE = 24 };
+struct suspect {
+    char mode[CHECK_MODE];
+    size_t at, direction, output;
+    int order;
+    double got;
+    long double moved; /* the farthest from `got` that was seen */
+};
 
 struct check {
     struct program_checker *k;
@@ -35,6 +47,9 @@ struct check {
     int scalar; /* 1: no operations on matrices, which sum up in another order in lanes */
     int bad;
     size_t wrong; /* the point of the first finding */
+    struct suspect suspect[CHECK_SUSPECTS];
+    size_t suspects, looks_at; /* looks_at: the point they are looked at, moved, or no point */
+    int moving;                /* 1: nothing is judged, numbers of suspects are looked at */
 };
 
 /* A finding: it counts once, and where no other kind is looked for. */

@@ -3,6 +3,7 @@
  *
  * Iterations work on whole series: where the values have converged, some steps more let the
  * higher terms follow. */
+#include <float.h>
 #include <math.h>
 #include <string.h>
 #include "programs_toy.h"
@@ -45,87 +46,6 @@ struct toy_matrix toy_symmetric(const struct toy_matrix *a) {
     return y;
 }
 
-/* ---- elimination ---- */
-
-static void exchange(struct toy_matrix *a, size_t i, size_t k) {
-    for (size_t j = 0; j < a->cols && i != k; j++) {
-        const struct toy_series s = AT(a, i, j);
-        AT(a, i, j) = AT(a, k, j);
-        AT(a, k, j) = s;
-    }
-}
-
-/* Rows below k eliminated, the same done to b; the row of the pivot. */
-static size_t eliminate(struct toy_matrix *a, size_t k, struct toy_matrix *b) {
-    size_t p = k;
-    for (size_t i = k + 1; i < a->rows; i++)
-        if (fabsl(AT(a, i, k).c[0]) > fabsl(AT(a, p, k).c[0])) p = i;
-    exchange(a, k, p);
-    exchange(b, k, p);
-    for (size_t i = k + 1; i < a->rows; i++) {
-        const struct toy_series f = toy_div(AT(a, i, k), AT(a, k, k));
-        for (size_t j = k; j < a->cols; j++)
-            AT(a, i, j) = toy_sub(AT(a, i, j), toy_mul(f, AT(a, k, j)));
-        for (size_t j = 0; j < b->cols; j++)
-            AT(b, i, j) = toy_sub(AT(b, i, j), toy_mul(f, AT(b, k, j)));
-    }
-    return p;
-}
-
-struct toy_matrix toy_solve(const struct toy_matrix *a, const struct toy_matrix *b) {
-    struct toy_matrix u = toy_copy(a), y = toy_copy(b);
-    const size_t n = a->rows;
-    for (size_t k = 0; k < n; k++) (void)eliminate(&u, k, &y);
-    for (size_t j = 0; j < y.cols; j++)
-        for (size_t i = n; i-- > 0;) {
-            for (size_t k = i + 1; k < n; k++)
-                AT(&y, i, j) = toy_sub(AT(&y, i, j), toy_mul(AT(&u, i, k), AT(&y, k, j)));
-            AT(&y, i, j) = toy_div(AT(&y, i, j), AT(&u, i, i));
-        }
-    return y;
-}
-
-/* Without division: by the first column. */
-static struct toy_series expand(const struct toy_matrix *a) {
-    struct toy_series y = toy_number(0);
-    if (a->rows == 0) return toy_number(1);
-    if (a->rows == 1) return a->v[0];
-    for (size_t i = 0; i < a->rows; i++) {
-        const size_t mark = toy_mark();
-        struct toy_matrix minor = toy_new(a->rows - 1, a->rows - 1);
-        for (size_t j = 1; j < a->rows; j++)
-            for (size_t k = 0, row = 0; k < a->rows; k++)
-                if (k != i) AT(&minor, row++, j - 1) = AT(a, k, j);
-        const struct toy_series term = toy_mul(AT(a, i, 0), expand(&minor));
-        y = i % 2 == 0 ? toy_add(y, term) : toy_sub(y, term);
-        toy_rewind(mark);
-    }
-    return y;
-}
-
-struct toy_series toy_det(const struct toy_matrix *a) {
-    enum { EXPANDED = 5 };
-    if (a->rows <= EXPANDED) return expand(a);
-    struct toy_matrix u = toy_copy(a), none = toy_new(a->rows, 0);
-    struct toy_series y = toy_number(1);
-    for (size_t k = 0; k < a->rows; k++) {
-        if (eliminate(&u, k, &none) != k) y = toy_scale(-1, y);
-        y = toy_mul(y, AT(&u, k, k));
-    }
-    return y;
-}
-
-struct toy_matrix toy_cholesky(const struct toy_matrix *a) {
-    struct toy_matrix l = toy_new(a->rows, a->rows);
-    for (size_t j = 0; j < a->rows; j++)
-        for (size_t i = j; i < a->rows; i++) {
-            struct toy_series s = AT(a, i, j);
-            for (size_t k = 0; k < j; k++) s = toy_sub(s, toy_mul(AT(&l, i, k), AT(&l, j, k)));
-            AT(&l, i, j) = i == j ? toy_sqrt(s) : toy_div(s, AT(&l, j, j));
-        }
-    return l;
-}
-
 /* ---- orthogonal ---- */
 
 static struct toy_series column_dot(const struct toy_matrix *a, size_t i,
@@ -135,14 +55,18 @@ static struct toy_series column_dot(const struct toy_matrix *a, size_t i,
     return y;
 }
 
-/* The signs of the diagonal of R as LAPACK has them: by Householder, on values. */
-static void qr_signs(const struct toy_matrix *a, size_t p, toy_real *sign) {
+/* The signs of the diagonal of R as LAPACK has them: by Householder, on values. 0: where what
+ * is below an element is 0 decides one of them, and BLAS made it. */
+static int qr_signs(const struct toy_matrix *a, size_t p, toy_real *sign) {
     const struct toy_matrix u = toy_copy(a);
+    int sure = 1;
     for (size_t k = 0; k < p; k++) {
         toy_real below = 0, tau, *const col = &AT(&u, k, k).c[0];
         const size_t step = sizeof(struct toy_series) / sizeof(toy_real);
         for (size_t i = 1; i < a->rows - k; i++) below += col[i * step] * col[i * step];
         sign[k] = (col[0] < 0) == (below > 0) ? 1 : -1;
+        if (k + 1 < a->rows && sqrtl(below) <= TOY_ROUNDED_0 * fabsl(col[0]) && toy_run.blas)
+            sure = 0;
         if (below == 0) continue;
         const toy_real beta = sign[k] * sqrtl(below + col[0] * col[0]);
         tau = (beta - col[0]) / beta;
@@ -155,12 +79,13 @@ static void qr_signs(const struct toy_matrix *a, size_t p, toy_real *sign) {
                 AT(&u, k + i, j).c[0] -= tau * w * col[i * step];
         }
     }
+    return sure;
 }
 
-void toy_qr(const struct toy_matrix *a, struct toy_matrix *q, struct toy_matrix *r) {
+int toy_qr(const struct toy_matrix *a, struct toy_matrix *q, struct toy_matrix *r) {
     const size_t p = a->rows < a->cols ? a->rows : a->cols;
     toy_real sign[PROGRAM_ENTRIES];
-    qr_signs(a, p, sign);
+    const int sure = qr_signs(a, p, sign);
     *q = toy_new(a->rows, p);
     for (size_t j = 0; j < p; j++) {
         for (size_t i = 0; i < a->rows; i++) AT(q, i, j) = AT(a, i, j);
@@ -177,6 +102,20 @@ void toy_qr(const struct toy_matrix *a, struct toy_matrix *q, struct toy_matrix 
     *r = toy_product(&u, a);
     for (size_t j = 0; j < p; j++)
         for (size_t i = j + 1; i < p; i++) AT(r, i, j) = toy_number(0);
+    return sure;
+}
+
+/* Factors have errors of their own, as large as their derivatives are. */
+static struct toy_matrix noisy_product(struct toy_matrix *a, struct toy_matrix *b) {
+    toy_noise(a);
+    toy_noise(b);
+    return toy_product(a, b);
+}
+struct toy_matrix toy_qr_product(const struct toy_matrix *a) {
+    struct toy_matrix q, r;
+    if (!toy_run.noisy) return *a;
+    (void)toy_qr(a, &q, &r);
+    return noisy_product(&q, &r);
 }
 
 /* ---- spectra ---- */
@@ -229,34 +168,76 @@ struct toy_matrix toy_eigenvalues(const struct toy_matrix *a, struct toy_matrix 
     for (size_t i = 0; i < n; i++)
         for (size_t j = i + 1; j < n; j++)
             if (w.v[j].c[0] < w.v[i].c[0]) {
-                exchange(&w, i, j);
+                toy_exchange(&w, i, j);
                 struct toy_matrix turned = toy_transpose(&v);
-                exchange(&turned, i, j);
+                toy_exchange(&turned, i, j);
                 v = toy_transpose(&turned);
             }
     if (vectors != NULL) *vectors = v;
     return w;
 }
 
-/* One-sided: columns are rotated until they are orthogonal. Descending. */
-struct toy_matrix toy_singular_values(const struct toy_matrix *a) {
-    struct toy_matrix u = a->rows < a->cols ? toy_transpose(a) : toy_copy(a);
-    const size_t n = u.cols;
+/* One-sided: columns of u are rotated until they are orthogonal, those of v with them. */
+static void orthogonalise(struct toy_matrix *u, struct toy_matrix *v) {
+    const size_t n = u->cols;
     for (int sweep = 0; sweep < TOY_SWEEPS; sweep++)
         for (size_t p = 0; p < n; p++)
             for (size_t q = p + 1; q < n; q++) {
                 struct toy_series c, s;
-                const struct toy_series o = column_dot(&u, p, &u, q);
+                const struct toy_series o = column_dot(u, p, u, q);
                 if (is_zero(o)) continue;
-                rotation(column_dot(&u, p, &u, p), o, column_dot(&u, q, &u, q), &c, &s);
-                rotate_columns(&u, p, q, c, s);
+                rotation(column_dot(u, p, u, p), o, column_dot(u, q, u, q), &c, &s);
+                rotate_columns(u, p, q, c, s);
+                if (v != NULL) rotate_columns(v, p, q, c, s);
             }
+}
+
+/* Descending. */
+struct toy_matrix toy_singular_values(const struct toy_matrix *a) {
+    struct toy_matrix u = a->rows < a->cols ? toy_transpose(a) : toy_copy(a);
+    const size_t n = u.cols;
+    orthogonalise(&u, NULL);
     struct toy_matrix w = toy_new(n, 1);
     for (size_t i = 0; i < n; i++) w.v[i] = toy_sqrt(column_dot(&u, i, &u, i));
     for (size_t i = 0; i < n; i++)
         for (size_t j = i + 1; j < n; j++)
-            if (w.v[j].c[0] > w.v[i].c[0]) exchange(&w, i, j);
+            if (w.v[j].c[0] > w.v[i].c[0]) toy_exchange(&w, i, j);
     return w;
+}
+
+struct toy_matrix toy_svd_product(const struct toy_matrix *a) {
+    const int wide = a->rows < a->cols;
+    struct toy_matrix u = wide ? toy_transpose(a) : toy_copy(a), v = toy_identity(u.cols);
+    if (!toy_run.noisy) return *a;
+    orthogonalise(&u, &v);
+    v = toy_transpose(&v);
+    const struct toy_matrix y = noisy_product(&u, &v);
+    return wide ? toy_transpose(&y) : y;
+}
+struct toy_matrix toy_eigh_product(const struct toy_matrix *a) {
+    struct toy_matrix v;
+    if (!toy_run.noisy) return toy_symmetric(a);
+    const struct toy_matrix w = toy_eigenvalues(a, &v);
+    struct toy_matrix u = toy_transpose(&v);
+    for (size_t j = 0; j < v.cols; j++)
+        for (size_t i = 0; i < v.rows; i++) AT(&v, i, j) = toy_mul(AT(&v, i, j), w.v[j]);
+    return noisy_product(&v, &u);
+}
+
+void toy_spectrum(const struct toy_matrix *w, int least, int order) {
+    const toy_real near = 0x1p-26L * (1 + 0x1p-20L); /* and what rounding may add */
+    toy_real most = 0, few = INFINITY;
+    int one = 0;
+    for (size_t i = 0; i < w->rows; i++)
+        if (fabsl(w->v[i].c[0]) > most) most = fabsl(w->v[i].c[0]);
+    for (size_t i = 0; i < w->rows; i++)
+        if (fabsl(w->v[i].c[0]) > DBL_EPSILON * most && fabsl(w->v[i].c[0]) < few)
+            few = fabsl(w->v[i].c[0]);
+    if (most > 0) toy_run.condition *= most / few;
+    for (size_t i = 1; i < w->rows; i++)
+        one |= !(fabsl(w->v[i].c[0] - w->v[i - 1].c[0]) > near * most);
+    if (least && w->rows > 0) one |= !(fabsl(w->v[w->rows - 1].c[0]) > near * most);
+    if (one && toy_run.nan_from > order) toy_run.nan_from = order;
 }
 
 /* Of full rank, that is beyond rcond; otherwise the toy does not know. */
@@ -264,6 +245,7 @@ void toy_full_rank(const struct toy_matrix *a, double rcond) {
     const struct toy_matrix w = toy_singular_values(a);
     const toy_real least = w.v[w.rows - 1].c[0], most = w.v[0].c[0];
     if (!(least > (rcond < 1e-9 ? 1e-9L : 1.5L * rcond) * most)) toy_run.known = 0;
+    else toy_run.condition *= most / least;
 }
 
 /* ---- functions ---- */
@@ -320,7 +302,7 @@ struct toy_matrix toy_root(const struct toy_matrix *a) {
     /* processors take ten times as long for what is no number */
     int finite = all_finite(&y);
     for (int k = 0; k < last && finite; k++, toy_rewind(mark)) {
-        const struct toy_matrix u = toy_solve(&z, &one), v = toy_solve(&y, &one);
+        const struct toy_matrix u = toy_solve_any(&z, &one), v = toy_solve_any(&y, &one);
         const struct toy_matrix yu = toy_sum(&y, 1, &u), zv = toy_sum(&z, 1, &v);
         const struct toy_matrix next = scaled(0.5L, &yu), change = toy_sum(&next, -1, &y);
         if (last == STEPS && size_of(&change) <= 1e-12L * size_of(&next)) last = k + MORE;

@@ -62,13 +62,18 @@ struct toy_series toy_scale(toy_real f, struct toy_series a) {
     for (int k = 1; k < TOY_TERMS; k++) a.c[k] = times(f, a.c[k]);
     return rounded_series(a);
 }
+/* Values of terms that cancel lose nothing; derivatives are added up with others, in an order
+ * that is another one in sweeps. */
 struct toy_series toy_add(struct toy_series a, struct toy_series b) {
-    for (int k = 0; k < TOY_TERMS; k++) a.c[k] += b.c[k];
-    return rounded_series(a);
+    a.c[0] += b.c[0];
+    a.c[0] = rounded(a.c[0], a.c[0]);
+    for (int k = 1; k < TOY_TERMS; k++)
+        a.c[k] = rounded(a.c[k] + b.c[k], fabsl(a.c[k]) + fabsl(b.c[k]));
+    return a;
 }
 struct toy_series toy_sub(struct toy_series a, struct toy_series b) {
-    for (int k = 0; k < TOY_TERMS; k++) a.c[k] -= b.c[k];
-    return rounded_series(a);
+    for (int k = 0; k < TOY_TERMS; k++) b.c[k] = -b.c[k];
+    return toy_add(a, b);
 }
 /* Of what is no number nothing is known: processors take ten times as long for its terms. */
 static struct toy_series no_number(void) {
@@ -210,6 +215,7 @@ static struct toy_series by_row(const wg_scalar_op *op, const struct toy_series 
         }
         for (unsigned j = i; j < op->arity; j++, packed++) {
             if (op->second == NULL || op->zero_second >> packed & 1) continue;
+            if (!(fabs(h[packed]) <= DBL_MAX)) toy_run.infinite = 1;
             const toy_real square = times(x[i].c[1], x[j].c[1]);
             const toy_real term = times(h[packed], i == j ? square / 2 : square);
             y.c[2] += rounded(term, 4 * term);
@@ -219,25 +225,44 @@ static struct toy_series by_row(const wg_scalar_op *op, const struct toy_series 
     return y;
 }
 
-#define ROUNDED_0 0x1p-40
 #define JUMP 0.25
 
-/* At a jump that the sign of a zero decides, which BLAS and loops leave open; or that what BLAS
- * makes of a 0 decides. */
+static int jumps(double a, double b) { return a == a || b == b ? !(fabs(a - b) <= JUMP) : 0; }
+
+/* What BLAS makes of a 0, in all operands at once: does that decide a jump, or one of a slope?
+ */
+static void look_beside_0(const wg_scalar_op *op, const double *a, const double *zeros) {
+    double d[4] = {0}, to[4] = {0};
+    const double here = op->value(a), there = op->value(zeros);
+    if (here != there && jumps(here, there)) toy_run.known = 0;
+    op->first(a, here, d);
+    op->first(zeros, there, to);
+    for (unsigned i = 0; i < op->arity; i++)
+        if (d[i] != to[i] && !(op->zero_first >> i & 1) && jumps(d[i], to[i]))
+            toy_run.terms = 1;
+}
+
+/* At a jump that the sign of a zero decides, which BLAS and loops leave open, or that of what is
+ * no number; or that what BLAS makes of a 0 decides. */
 static void look_for_jumps(const wg_scalar_op *op, const struct toy_series *x) {
-    double a[4];
-    for (unsigned i = 0; i < op->arity; i++) a[i] = (double)x[i].c[0];
+    double a[4], zeros[3][4];
+    int rounded_0 = 0;
+    for (unsigned i = 0; i < op->arity; i++) {
+        a[i] = zeros[0][i] = zeros[1][i] = zeros[2][i] = (double)x[i].c[0];
+        if (!(toy_run.blas && fabs(a[i]) < (double)TOY_ROUNDED_0)) continue;
+        zeros[0][i] = 0, zeros[1][i] = DBL_EPSILON, zeros[2][i] = -DBL_EPSILON;
+        rounded_0 = 1;
+    }
+    for (int k = 0; k < 3 && rounded_0; k++) look_beside_0(op, a, zeros[k]);
     for (unsigned i = 0; i < op->arity; i++) {
         const double here = op->value(a), old = a[i];
-        if (old != 0 && toy_run.blas && fabs(old) < ROUNDED_0) {
-            a[i] = 0;
-            if (fabs(op->value(a) - here) > JUMP) toy_run.known = 0;
-            a[i] = old;
-        }
-        if (old != 0) continue;
-        a[i] = -a[i];
-        if (op->value(a) != here && here == here) toy_run.infinite = 1;
-        a[i] = -a[i];
+        if (old == old && old != 0) continue;
+        a[i] = -old;
+        const double there = op->value(a);
+        a[i] = old;
+        if (there == here || here != here) continue;
+        if (old != old) toy_run.known = 0;
+        else toy_run.infinite = toy_run.zero_sign = 1;
     }
 }
 
@@ -312,6 +337,8 @@ struct toy_matrix toy_nodes(const struct program_case *c, size_t self,
         if (s->op->toy == NULL) toy_run.known = 0;
         if (!toy_run.known) return *out;
         s->op->toy(c, s, in, out);
+        for (size_t e = 0; s->op == toy_run.planted && e < out->rows * out->cols; e++)
+            out->v[e].c[1] *= 1 + TOY_PLANTED;
         if (s->op->backward) toy_noise(out), toy_run.blas = 1;
         look(out, 0);
         toy_rewind(mark);
@@ -323,7 +350,9 @@ void toy_program(const struct program_case *c, size_t self, const struct toy_ser
                  struct toy_series *y) {
     toy_run.known = 1;
     toy_run.terms = TOY_TERMS;
-    toy_run.extreme = toy_run.infinite = toy_run.blas = 0;
+    toy_run.nan_from = TOY_TERMS;
+    toy_run.condition = 1;
+    toy_run.extreme = toy_run.infinite = toy_run.zero_sign = toy_run.blas = 0;
     const struct toy_matrix last = toy_nodes(c, self, x);
     for (size_t j = 0; j < c->program[self].m; j++) y[j] = last.v[j];
     toy_forget();

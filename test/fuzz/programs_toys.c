@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* programs_toys.c - the operations of programs on series; see programs_toy.h. */
+#include <float.h>
 #include <math.h>
 #include <string.h>
 #include <wengert/operation.h>
@@ -101,7 +102,11 @@ static void line_min(struct toy_series *a, size_t n, double p) {
     extremum(a, n, -1);
 }
 static void line_norm(struct toy_series *a, size_t n, double p) {
-    for (size_t i = 0; i < n && p != 2; i++) a[i] = magnitude(a[i]);
+    for (size_t i = 0; i < n && p != 2; i++) {
+        /* a slope that jumps at what BLAS made of a 0 */
+        if (p != 3 && toy_run.blas && fabsl(a[i].c[0]) < TOY_ROUNDED_0) toy_run.terms = 1;
+        a[i] = magnitude(a[i]);
+    }
     if (p == INFINITY) {
         extremum(a, n, 1);
         return;
@@ -355,20 +360,20 @@ DEFINE(
         if (i + 1 < n) AT(&a, i + 1, i) = x[0].v[i], AT(&a, i, i + 1) = x[2].v[i];
     } give(y, toy_solve(&a, &x[3]));)
 DEFINE(qr_q, toy_full_rank(&x[0], 1e-6); struct toy_matrix q; struct toy_matrix r;
-       toy_qr(&x[0], &q, &r); give(y, q);)
+       if (!toy_qr(&x[0], &q, &r)) toy_run.known = 0; give(y, q);)
 DEFINE(qr_r, toy_full_rank(&x[0], 1e-6); struct toy_matrix q; struct toy_matrix r;
-       toy_qr(&x[0], &q, &r); give(y, r);)
+       if (!toy_qr(&x[0], &q, &r)) toy_run.known = 0; give(y, r);)
 /* QR has no derivative where the rank is not full, and few digits near by. */
-DEFINE(qr_product, toy_full_rank(&x[0], 1e-6); give(y, x[0]);)
+DEFINE(qr_product, toy_full_rank(&x[0], 1e-6); give(y, toy_qr_product(&x[0]));)
 
 /* (A'A)^-1 A' or A' (A A')^-1: of full rank. */
 static struct toy_matrix pseudo_inverse(const struct toy_matrix *a) {
     const struct toy_matrix u = toy_transpose(a);
     if (a->rows >= a->cols) {
         const struct toy_matrix g = toy_product(&u, a);
-        return toy_solve(&g, &u);
+        return toy_solve_any(&g, &u);
     }
-    const struct toy_matrix g = toy_product(a, &u), y = toy_solve(&g, a);
+    const struct toy_matrix g = toy_product(a, &u), y = toy_solve_any(&g, a);
     return toy_transpose(&y);
 }
 DEFINE(lstsq, const struct toy_matrix p = pseudo_inverse(&x[0]);
@@ -377,8 +382,10 @@ DEFINE(pinv, toy_full_rank(&x[0], s->number[0]); give(y, pseudo_inverse(&x[0]));
 
 /* ---- spectra ---- */
 
-DEFINE(eigvalsh, give(y, toy_eigenvalues(&x[0], NULL));)
-DEFINE(eigh_squares, struct toy_matrix v; (void)toy_eigenvalues(&x[0], &v);
+DEFINE(eigvalsh, const struct toy_matrix w = toy_eigenvalues(&x[0], NULL);
+       toy_spectrum(&w, 0, 2); give(y, w);)
+DEFINE(eigh_squares, struct toy_matrix v;
+       const struct toy_matrix w = toy_eigenvalues(&x[0], &v); toy_spectrum(&w, 0, 1);
        for (size_t i = 0; i < y->rows * y->cols; i++) y->v[i] = toy_mul(v.v[i], v.v[i]);)
 /* What is composed from vectors loses its derivative where values are equal, as the manual
  * says. */
@@ -398,15 +405,21 @@ static void apart(const struct toy_matrix *w, int from_zero) {
     if (!is_apart(w, from_zero)) toy_run.known = 0;
 }
 DEFINE(eigh_product, const struct toy_matrix w = toy_eigenvalues(&x[0], NULL); apart(&w, 0);
-       give(y, toy_symmetric(&x[0]));)
-DEFINE(svdvals, give(y, toy_singular_values(&x[0]));)
+       give(y, toy_eigh_product(&x[0]));)
+DEFINE(svdvals, const struct toy_matrix w = toy_singular_values(&x[0]);
+       toy_spectrum(&w, x[0].rows != x[0].cols, 2); give(y, w);)
 DEFINE(svd_product, const struct toy_matrix w = toy_singular_values(&x[0]); apart(&w, 1);
-       give(y, x[0]);)
-/* Functions have no third derivatives of it where derivatives of its vectors are not known. */
+       give(y, toy_svd_product(&x[0]));)
+/* Twice where the largest are one, three times where its vectors' derivatives are not known. */
 DEFINE(norm_spectral, const struct toy_matrix w = toy_singular_values(&x[0]);
-       if (toy_run.terms > 3 && !is_apart(&w, x[0].rows != x[0].cols)) toy_run.terms = 3;
+       struct toy_matrix first = w; if (first.rows > 2) first.rows = 2;
+       toy_spectrum(&first, 0, 2); toy_spectrum(&w, x[0].rows != x[0].cols, 3);
        y->v[0] = w.v[0];)
+/* It has a kink where a value is 0. */
 DEFINE(norm_nuclear, const struct toy_matrix w = toy_singular_values(&x[0]);
+       struct toy_matrix last = {1, 1, &w.v[w.rows - 1]};
+       if (!(last.v[0].c[0] > DBL_EPSILON * (toy_real)(x[0].rows + x[0].cols) * w.v[0].c[0]) &&
+           toy_run.nan_from > 2) toy_run.nan_from = 2;
        y->v[0] = sum_of(w.v, w.rows);)
 DEFINE(symmetric_exp, const struct toy_matrix a = toy_symmetric(&x[0]);
        give(y, toy_exponential(&a));)

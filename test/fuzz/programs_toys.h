@@ -69,28 +69,29 @@ enum rule {
 
 #define PROGRAM_TOYS(X)                                                                        \
     X(each)                                                                                    \
-    X(user) X(cubes) X(cubes_expanded) X(sum) X(mean) X(var) X(std) X(prod) X(max) X(min) X(   \
-        norm_entries) X(logsumexp) X(cumsum) X(cumprod) X(softmax) X(log_softmax)              \
-        X(norm_column_sum) X(norm_row_sum) X(layer_norm) X(matmul) X(gemm) X(gemv) X(dot) X(   \
-            axpy) X(scale_real) X(ger) X(outer) X(kron) X(quadform) X(trace) X(trace_product)  \
-            X(syrk) X(symm) X(trmm) X(gram) X(wide) X(solve) X(solve_spd) X(inverse)           \
-                X(inverse_spd) X(det) X(logabsdet) X(logdet_spd) X(cholesky) X(factor_solve)   \
-                    X(factor_logdet) X(factor_det) X(factor_inverse) X(solve_batch) X(trsm)    \
-                        X(solve_banded) X(solve_tridiagonal) X(qr_q) X(qr_r) X(qr_product)     \
-                            X(lstsq) X(pinv) X(eigvalsh) X(eigh_squares) X(eigh_product)       \
-                                X(svdvals) X(svd_product) X(norm_spectral) X(norm_nuclear)     \
-                                    X(symmetric_exp) X(symmetric_log) X(symmetric_sqrt)        \
-                                        X(symmetric_inverse_sqrt) X(symmetric_cube) X(expm) X( \
-                                            powm) X(sqrtm) X(logm) X(sylvester) X(lyapunov)    \
-                                            X(lyapunov_discrete) X(copy) X(reversed)           \
-                                                X(scatter_add) X(scatter_set) X(row) X(column) \
-                                                    X(diagonal) X(stacked) X(concat_rows)      \
-                                                        X(concat_cols) X(diag) X(tril) X(triu) \
-                                                            X(flip_rows) X(pad) X(repeat)      \
-                                                                X(mvn_logpdf) X(covariance)    \
-                                                                    X(cross_entropy_soft)      \
-                                                                        X(call) X(map) X(scan) \
-                                                                            X(checkpoint)
+    X(user)                                                                                    \
+    X(cubes)                                                                                   \
+    X(cubes_expanded) X(sum) X(mean) X(var) X(std) X(prod) X(max) X(min) X(norm_entries)       \
+        X(logsumexp) X(cumsum) X(cumprod) X(softmax) X(log_softmax) X(norm_column_sum) X(      \
+            norm_row_sum) X(layer_norm) X(matmul) X(gemm) X(gemv) X(dot) X(axpy) X(scale_real) \
+            X(ger) X(outer) X(kron) X(quadform) X(trace) X(trace_product) X(syrk) X(symm) X(   \
+                trmm) X(gram) X(wide) X(solve) X(solve_spd) X(inverse) X(inverse_spd) X(det)   \
+                X(logabsdet) X(logdet_spd) X(cholesky) X(factor_solve) X(factor_logdet)        \
+                    X(factor_det) X(factor_inverse) X(solve_batch) X(trsm) X(solve_banded) X(  \
+                        solve_tridiagonal) X(qr_q) X(qr_r) X(qr_product) X(lstsq) X(pinv)      \
+                        X(eigvalsh) X(eigh_squares) X(eigh_product) X(svdvals) X(svd_product)  \
+                            X(norm_spectral) X(norm_nuclear) X(symmetric_exp) X(symmetric_log) \
+                                X(symmetric_sqrt) X(symmetric_inverse_sqrt) X(symmetric_cube)  \
+                                    X(expm) X(powm) X(sqrtm) X(logm) X(sylvester) X(lyapunov)  \
+                                        X(lyapunov_discrete) X(copy) X(reversed)               \
+                                            X(scatter_add) X(scatter_set) X(row) X(column)     \
+                                                X(diagonal) X(stacked) X(concat_rows)          \
+                                                    X(concat_cols) X(diag) X(tril) X(triu)     \
+                                                        X(flip_rows) X(pad) X(repeat)          \
+                                                            X(mvn_logpdf) X(covariance)        \
+                                                                X(cross_entropy_soft) X(call)  \
+                                                                    X(map) X(scan)             \
+                                                                        X(checkpoint)
 #define TOY(name) toy_of_##name
 #define TOY_DECLARED(name)                                                                     \
     void TOY(name)(const struct program_case *c, const struct program_step *s,                 \
