@@ -696,7 +696,7 @@ analyze: ## what clang-tidy and cppcheck say, where installed, otherwise gcc -fa
 # ---- derived files --------------------------------------------------------------------------
 
 # what the generator calls it : the file
-GENERATED := $(subst :,:include/wengert/,scalar:scalar.h lists:statement_lists.h dual:dual_ops.h elementwise:elementwise_ops.h generic_double:generic_double.h \
+GENERATED := $(subst :,:include/wengert/,scalar:scalar.h let:let.h lists:statement_lists.h dual:dual_ops.h elementwise:elementwise_ops.h generic_double:generic_double.h \
     generic_dual:generic_dual.h generic_tape:generic_tape.h cxx:scalar.hpp) operations:ops/operations.md special_text:ops/scalar/special_text.h dense_text:ops/matrix/dense_text.h
 
 $(B)/ops/scalar/generate: $(B)/ops/scalar/generate.o $(B)/ops/scalar/generate_text.o

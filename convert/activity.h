@@ -44,6 +44,11 @@ struct version {
     bool touched;     /* it has to do with variables */
     const char *name; /* of the function that is written */
     unsigned number;
+    /* called.h: pairs of labels and the last jumps back to them; in how many loops it is called;
+     * what stands in fewer loops than that is recorded by calls */
+    list jumps;
+    unsigned depth, calls_below;
+    bool depth_known;
 };
 
 enum { MOST_RANGES = 4 };
@@ -73,7 +78,7 @@ typedef struct analysis {
     list calls; /* PARAMETER=FUNCTION: what a parameter of the root that is a function may be */
     list callees; /* decl: these functions */
     bool accept_integers;
-    bool loops; /* comments say that some are maps or scans */
+    bool loops;                    /* comments say that some are maps or scans */
     bool without_tape;             /* what pointers to functions may be tells versions apart */
     list losses, foreign, unknown; /* what is said when all is known */
     list named;                    /* functions that are not among the files, by name */
@@ -105,6 +110,8 @@ cell *cell_of(const analysis *a, const version *v, const decl *d);
 cell *node_cell(const version *v, const node *n);
 bool keeps_state(
     const decl *d); /* a local variable that is remembered from call to call, and written to */
+/* No word of the user's files is a name of this library's. */
+void refuse_names(const program *p);
 void refuse_recorded(const analysis *a); /* who has no tape has none of these */
 /* What is written with variables in the place of numbers hands none of them to a function
  * that is said to be passive. */

@@ -383,10 +383,8 @@ const char *write_adjoint(const list *routines, const file *f) {
     put_n(&to, f->text, place);
     put_headers(
         a->program, f,
-        format(
-            "#include <math.h>\n#include <setjmp.h>\n#include <stdint.h>\n#include <stdlib.h>\n"
-            "#include <string.h>\n#include <%s.h>\n",
-            f == a->root->function->file ? "wengert" : "wengert/special"),
+        "#include <math.h>\n#include <setjmp.h>\n#include <stdint.h>\n#include <stdlib.h>\n"
+        "#include <string.h>\n#include <wengert.h>\n",
         &to);
     put_n(&to, f->text + place, f->n - place);
     putf(&to, "\n%s\n", stack_definition());

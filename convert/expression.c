@@ -288,11 +288,10 @@ const char *write_assignment(writer *w, const node *n) {
     const char *const o = operation(n->op);
     if (!may_change(to)) {
         const char *const x = write_place(w, to);
-        return format("%s = wg_let(%s, %s(%s, %s))", x, w->tape, o, x, write_operand(w, e).s);
+        return format("%s = %s", x, write_operation(w, n, o, x, e));
     }
-    return format(
-        "__extension__({ wg_real *const wgc_at = &%s; *wgc_at = wg_let(%s, %s(*wgc_at, %s)); })",
-        write_place(w, to), w->tape, o, write_operand(w, e).s);
+    return format("__extension__({ wg_real *const wgc_at = &%s; *wgc_at = %s; })",
+                  write_place(w, to), write_operation(w, n, o, "*wgc_at", e));
 }
 
 /* x++, --x */
@@ -301,11 +300,10 @@ const char *write_step(writer *w, const node *n, bool used) {
     const char *const o = same(n->op, "++") ? "wg_add" : "wg_sub";
     const char *const x = write_place(w, to);
     if (!may_change(to) && (!n->postfix || !used))
-        return format("%s = wg_let(%s, %s(%s, 1))", x, w->tape, o, x);
-    return format(
-        "__extension__({ wg_real *const wgc_at = &%s; %s*wgc_at = wg_let(%s, %s(*wgc_at, 1));%s })",
-        x, n->postfix ? "const wg_real wgc_before = *wgc_at; " : "", w->tape, o,
-        n->postfix ? " wgc_before;" : "");
+        return format("%s = %s", x, write_operation(w, n, o, x, NULL));
+    return format("__extension__({ wg_real *const wgc_at = &%s; %s*wgc_at = %s;%s })", x,
+                  n->postfix ? "const wg_real wgc_before = *wgc_at; " : "",
+                  write_operation(w, n, o, "*wgc_at", NULL), n->postfix ? " wgc_before;" : "");
 }
 
 static bool is_zero(const node *n) {

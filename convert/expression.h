@@ -16,6 +16,9 @@ const char *operation(const char *op);
 const char *with_children(writer *w, const node *n); /* as it stands, but for these */
 const char *written_name(const writer *w, const node *n);
 const char *write_compound(writer *w, const node *n);
+/* What node n records: the operation of that name, of variable x and y, or 1 if that is NULL. */
+const char *write_operation(writer *w, const node *n, const char *name, const char *x,
+                            const node *y);
 const char *number_argument(writer *w, const node *n);
 
 #endif

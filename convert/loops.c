@@ -204,22 +204,33 @@ const char *write_loop(writer *w, const node *n) {
                  {n->child[2]->begin, n->child[2]->end, write_number(w, n->child[2])}});
     const char *const where = place_of(n), *const slash = strrchr(where, '/');
     const char *const own = privates(&t), *turn_text = write_turn(&t, body);
+    const char *const flags =
+        n->loop == LOOP_SCAN
+            ? (t.each ? "WG_TURNS_CARRIED | WG_TURNS_EACH" : "WG_TURNS_CARRIED")
+            : (t.each ? "WG_TURNS_EACH" : "0");
     if (body->kind != NODE_BLOCK) turn_text = format("%s;", turn_text);
     if (*own != 0) turn_text = format("{%s %s }", own, turn_text);
     return format(
         "{ static char wgc_site; wg_turns *const wgc_turns = wg_turns_begin(%s, &wgc_site, \"%s\", %s);\n"
         "    %sif (wg_turns_next(wgc_turns)) %s\n"
         "    (void)wg_turns_end(wgc_turns); }",
-        w->tape, slash != NULL ? slash + 1 : where,
-        n->loop == LOOP_SCAN ? "WG_TURNS_CARRIED" : "0", head, turn_text);
+        w->tape, slash != NULL ? slash + 1 : where, flags, head, turn_text);
 }
 
-const char *turn_function_name(writer *w, version *v) {
-    for (size_t i = 0; i < w->turns.n; i++)
-        if (((const turn_function *)w->turns.at[i])->v == v)
-            return ((const turn_function *)w->turns.at[i])->name;
+const char *turn_function_name(turn *t, version *v, const node *call) {
+    writer *const w = t->w;
+    const size_t n = v->function->parameters.n;
+    unsigned char *const courses = arena_get(n + 1);
+    for (size_t i = 0; i < n; i++) {
+        const decl *const p = v->function->parameters.at[i];
+        courses[i] = (unsigned char)argument_course(t, p, call->child[i + 1]);
+    }
+    for (size_t i = 0; i < w->turns.n; i++) {
+        const turn_function *const f = w->turns.at[i];
+        if (f->v == v && memcmp(f->course, courses, n) == 0) return f->name;
+    }
     turn_function *const f = arena_get(sizeof *f);
-    *f = (turn_function){v, format("%s_turn%zu", v->function->name, w->turns.n)};
+    *f = (turn_function){v, courses, format("%s_turn%zu", v->function->name, w->turns.n)};
     push(&w->turns, f);
     return f->name;
 }
@@ -249,9 +260,13 @@ const char *turn_functions(writer *w) {
         const turn_function *const f = w->turns.at[w->turns_written];
         w->v = f->v;
         turn t = {.w = w, .v = f->v};
-        t.course = arena_get(f->v->function->parameters.n + f->v->function->locals.n + 1);
-        const char *const head = signature(w, f), *const body =
-                                                      write_turn(&t, f->v->function->body);
+        const decl *const d = f->v->function;
+        t.course = arena_get(d->parameters.n + d->locals.n + 1);
+        for (size_t i = 0; i < d->parameters.n; i++)
+            t.course[((const decl *)d->parameters.at[i])->index] = f->course[i];
+        while (follow(&t, d->body)) {
+        }
+        const char *const head = signature(w, f), *const body = write_turn(&t, d->body);
         putf(&before, "%s;\n", head);
         putf(&to, "%s {\n    (void)wgc_turns;%s\n\n", head, body + 1);
     }

@@ -4,15 +4,17 @@
  * wengert/turns.h (loops.c, loops_write.c).
  *
  * Whole numbers and pointers of a turn are the same in all turns, or grow by the same amount
- * from each to the next. All turns take the same way: what depends on numbers is selected. */
+ * from each to the next, or are found when all turns are run. All turns take the same way: what
+ * depends on numbers is selected. */
 #ifndef CONVERT_LOOPS_H
 #define CONVERT_LOOPS_H
 
 #include "convert/annotate.h"
 #include "convert/expression.h"
 
-/* What a whole number or pointer is, from turn to turn. */
-typedef enum course { SAME, GROWS, UNKNOWN } course;
+/* What a whole number or pointer is, from turn to turn. ANY: it is there if the turn is run,
+ * since nothing that it is made of is a real number. */
+typedef enum course { SAME, GROWS, ANY, UNKNOWN } course;
 
 /* The body of a loop, or a function that it calls. */
 typedef struct turn {
@@ -24,12 +26,13 @@ typedef struct turn {
     unsigned char *course; /* by index of parameters and locals */
     const char *masked;    /* selected by this condition: its text; NULL: always */
     unsigned depth;
-    bool failed;
+    bool failed, each; /* each: all turns are run; of the loop's own */
 } turn;
 
-/* A function that a loop calls, as it is written for turns. */
+/* A function that a loop calls, as it is written for turns; `course` of its parameters. */
 typedef struct turn_function {
     version *v;
+    const unsigned char *course;
     const char *name;
 } turn_function;
 
@@ -47,6 +50,8 @@ bool is_tracked(const turn *t, const decl *d); /* a whole number or pointer of t
 /* What a whole number or pointer is from turn to turn; where a place is. */
 course course_of(turn *t, const node *n);
 course address_of(turn *t, const node *n);
+/* What a parameter is. */
+course argument_course(turn *t, const decl *p, const node *n);
 /* One pass over all assignments of n; true: something has become worse. */
 bool follow(turn *t, const node *n);
 /* What is the first that n does with d? PERHAPS: it may be assigned to, or nothing may be
@@ -65,10 +70,14 @@ bool is_selected(const turn *t, const node *condition); /* it depends on numbers
 bool is_sum(const turn *t, const node *n);              /* x = x + e, x = x - e */
 version *turn_called(const turn *t, const node *call);
 bool is_number_literal(const node *n);
+/* Does a whole number, a place, a number move in no steps? Then calls .._each read it. */
+bool is_any_whole(turn *t, const node *n);
+bool is_any_place(turn *t, const node *n);
+bool is_variable_of(turn *t, const node *n);
 
 /* ---- loops_write.c ---- */
 
 const char *write_turn(turn *t, const node *n);
-const char *turn_function_name(writer *w, version *v);
+const char *turn_function_name(turn *t, version *v, const node *call);
 
 #endif

@@ -15,6 +15,20 @@ static bool refuse(turn *t, const node *n, const char *why) {
     return false;
 }
 
+/* All turns have to be run. */
+static bool run_each(turn *t) {
+    while (t->caller != NULL) t = t->caller;
+    return t->each = true;
+}
+
+bool is_variable_of(turn *t, const node *n) {
+    version *const before = t->w->v;
+    t->w->v = t->v;
+    const bool is = is_active(t->w, n);
+    t->w->v = before;
+    return is;
+}
+
 static bool is_real(const node *n) { return n->type != NULL && n->type->kind == TYPE_REAL; }
 static bool is_scalar(const type *t) {
     return t->kind == TYPE_WHOLE || t->kind == TYPE_POINTER || t->kind == TYPE_REAL;
@@ -116,16 +130,20 @@ version *turn_called(const turn *t, const node *call) {
     return called_by(t->v, call);
 }
 
+bool is_any_place(turn *t, const node *n) {
+    return address_of(t, n) == ANY || (n->type->bits != 64 && !is_variable_of(t, n));
+}
+
 static bool check_place(turn *t, const node *n) {
     n = bare(n);
     if (n->by_macro) return refuse(t, n, "it is a macro's: write what that stands for");
-    if (n->type->bits != 64) return refuse(t, n, "it is no double");
     if (n->kind == NODE_NAME && is_own(t, n->decl)) return true;
     if (n->kind == NODE_NAME && takes_address(t->v->function->body, n->decl) &&
         n->decl->kind == DECL_PARAMETER && t->loop == NULL)
         return refuse(t, n, "a parameter whose address is taken: write a variable");
     if (address_of(t, n) == UNKNOWN)
-        return refuse(t, n, "from turn to turn it does not move by the same amount");
+        return refuse(t, n, "where it is depends on numbers, or on what is not known");
+    if (is_any_place(t, n)) (void)run_each(t);
     if (t->masked != NULL && n->kind != NODE_NAME && !mentions(t->masked, source(n)))
         return refuse(
             t, n,
@@ -135,16 +153,20 @@ static bool check_place(turn *t, const node *n) {
 
 static bool check_call(turn *t, const node *n);
 
-static bool check_whole(turn *t, const node *n) {
+bool is_any_whole(turn *t, const node *n) {
     const course c = course_of(t, n);
-    if (c == SAME) return true;
     const node *const e = bare(n);
     const bool counts = e->kind == NODE_NAME && e->decl == t->counter;
     const bool is_signed = strstr(n->type->spelling, "unsigned") == NULL &&
                            !same(n->type->spelling, "size_t") &&
                            strstr(n->type->spelling, "uint") == NULL;
-    if (c == GROWS && (counts || is_signed)) return true;
-    return refuse(t, n, "this whole number does not grow by the same amount from turn to turn");
+    return c == ANY || (c == GROWS && !counts && !is_signed);
+}
+
+static bool check_whole(turn *t, const node *n) {
+    if (course_of(t, n) == UNKNOWN)
+        return refuse(t, n, "this whole number depends on numbers, or on what is not known");
+    return !is_any_whole(t, n) || run_each(t);
 }
 
 static bool check_number(turn *t, const node *n) {
@@ -154,11 +176,13 @@ static bool check_number(turn *t, const node *n) {
         return refuse(t, n, "it is no number");
     if (n->type->kind == TYPE_WHOLE) return check_whole(t, n);
     if (n->by_macro) return refuse(t, n, "it is a macro's: write what that stands for");
-    if (n->type->bits != 64) return refuse(t, n, "it is no double");
     if (is_place(n)) return check_place(t, n);
     switch (n->kind) {
-    case NODE_PAREN:
     case NODE_CAST:
+        if (is_real(n->child[0]) && n->type->bits < n->child[0]->type->bits)
+            return refuse(t, n, "it is rounded");
+        return check_number(t, n->child[0]);
+    case NODE_PAREN:
         return check_number(t, n->child[0]);
     case NODE_UNARY:
         if (!same(n->op, "-") && !same(n->op, "+")) break;
@@ -197,7 +221,6 @@ static bool check_function(turn *t, const node *call, version *v) {
         const decl *const p = f->parameters.at[i];
         const node *const e = call->child[i + 1];
         if (p->type->kind == TYPE_REAL) {
-            if (p->type->bits != 64) return refuse(t, e, "it is no double");
             if (!check_number(t, e)) return false;
             continue;
         }
@@ -205,11 +228,9 @@ static bool check_function(turn *t, const node *call, version *v) {
             return refuse(t, e, "a structure by value");
         if (t->masked != NULL && p->type->kind != TYPE_WHOLE)
             return refuse(t, call, "some turns only would call it, and it has a pointer");
-        const course c = course_of(t, e);
+        const course c = argument_course(t, p, e);
         if (c == UNKNOWN)
-            return refuse(t, e, "from turn to turn it does not move by the same amount");
-        if (c == GROWS && !is_steady(p->type) && p->type->kind != TYPE_ARRAY)
-            return refuse(t, e, "it becomes a type of fewer bits");
+            return refuse(t, e, "where it is depends on numbers, or on what is not known");
         in.course[p->index] = (unsigned char)c;
     }
     in.masked = t->masked != NULL ? "" : NULL;
@@ -217,10 +238,8 @@ static bool check_function(turn *t, const node *call, version *v) {
 }
 
 static bool check_call(turn *t, const node *n) {
-    unsigned bits = 64;
-    const known *const k = known_of(n, &bits);
+    const known *const k = known_of(n, NULL);
     if (k->kind == KNOWN_OPERATION) {
-        if (bits != 64) return refuse(t, n, "it is no function of double");
         for (size_t i = 1; i < n->children; i++)
             if (!check_number(t, n->child[i])) return false;
         return true;
@@ -255,10 +274,9 @@ static bool check_own_whole(turn *t, const node *n) {
         return refuse(t, n, "a whole number or pointer in memory, or of all turns, is changed");
     if (to->decl == t->counter) return refuse(t, n, "the loop's own counter is changed");
     if (t->loop == NULL || is_of_turn(t, to->decl)) return true;
-    if (to->decl->type->kind == TYPE_POINTER ||
-        first_use(t->loop->child[3], to->decl) != FIRST || t->course[to->decl->index] != SAME)
-        return refuse(t, n, "it is of all turns: declare it in the loop");
-    return true;
+    return (first_use(t->loop->child[3], to->decl) == FIRST &&
+            t->course[to->decl->index] == SAME) ||
+           run_each(t);
 }
 
 static bool check_assignment(turn *t, const node *n) {
@@ -268,7 +286,7 @@ static bool check_assignment(turn *t, const node *n) {
             return refuse(t, n, "structures are assigned");
         return check_own_whole(t, n) &&
                (n->children < 2 || course_of(t, n->child[1]) != UNKNOWN ||
-                refuse(t, n, "turns would have numbers that do not grow steadily"));
+                refuse(t, n, "it depends on numbers, or on what is not known"));
     }
     if (!is_place(to)) return refuse(t, n, "it is not known where this is assigned to");
     const bool own = to->kind == NODE_NAME && is_own(t, to->decl);
@@ -278,10 +296,16 @@ static bool check_assignment(turn *t, const node *n) {
     if (masked != NULL && !own && to->kind != NODE_NAME && !mentions(masked, source(to)))
         return refuse(t, n, "some turns only would assign to it");
     if (!check_place(t, to)) return false;
+    const bool adds = same(n->op, "+=") || same(n->op, "-=") || n->children < 2 || is_sum(t, n);
+    if (!own && is_any_place(t, to) && (!adds || masked != NULL || !is_variable_of(t, to)))
+        return refuse(t, n,
+                      address_of(t, to) != ANY
+                          ? "numbers that are no double are changed"
+                          : "from turn to turn it does not move by the same amount: only sums "
+                            "of variables may");
     const node *const loop = t->loop;
     if (loop != NULL && loop->loop == LOOP_MAP && to->kind == NODE_NAME && !own &&
-        !is_of_turn(t, to->decl) && !is_sum(t, n) && n->children == 2 && !same(n->op, "+=") &&
-        !same(n->op, "-=") && first_use(loop->child[3], to->decl) == READ)
+        !is_of_turn(t, to->decl) && !adds && first_use(loop->child[3], to->decl) == READ)
         return refuse(
             t, n,
             "it is carried from turn to turn: 'wengert: scan' before the loop makes it a state");
@@ -301,14 +325,14 @@ static bool check_declaration(turn *t, const node *n) {
             d->type->kind != TYPE_POINTER)
             return refuse(t, n, "declare numbers before the loop's head");
         if (d->type->kind == TYPE_REAL) {
-            if (d->type->bits != 64) return refuse(t, n, "it is no double");
+            if (d->type->bits != 64 && !is_own(t, d))
+                return refuse(t, n, "something points to it, and it is no double");
             if (d->init != NULL && !check_number(t, d->init)) return false;
             continue;
         }
         if (d->type->kind == TYPE_WHOLE || d->type->kind == TYPE_POINTER) {
             if (d->init != NULL && course_of(t, d->init) == UNKNOWN)
-                return refuse(t, d->init,
-                              "from turn to turn it does not grow by the same amount");
+                return refuse(t, d->init, "it depends on numbers, or on what is not known");
             continue;
         }
         if (d->type->kind != TYPE_ARRAY || leaf->kind != TYPE_REAL || leaf->bits != 64)
@@ -415,9 +439,8 @@ static bool check_statement(turn *t, const node *n) {
 
 bool check_turn(turn *t, const node *body) {
     const decl *const f = t->v->function;
-    if (t->loop == NULL && f->type->of->kind != TYPE_VOID &&
-        !(f->type->of->kind == TYPE_REAL && f->type->of->bits == 64))
-        return refuse(t->caller, body, "the function gives no double");
+    if (t->loop == NULL && f->type->of->kind != TYPE_VOID && f->type->of->kind != TYPE_REAL)
+        return refuse(t->caller, body, "the function gives no number");
     const node *const leaves = t->loop != NULL ? break_of(body) : NULL;
     if (leaves != NULL) return refuse(t, leaves, "it leaves the loop");
     while (follow(t, body)) {

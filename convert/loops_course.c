@@ -34,7 +34,8 @@ static course worse(course a, course b) { return a > b ? a : b; }
 /* What is loaded from there. */
 static course loaded(turn *t, const node *n) {
     if (n->type != NULL && n->type->kind == TYPE_ARRAY) return address_of(t, n);
-    return address_of(t, n) == SAME ? SAME : UNKNOWN;
+    const course c = address_of(t, n);
+    return c == GROWS ? ANY : c;
 }
 
 /* Where a place is. */
@@ -57,10 +58,10 @@ course address_of(turn *t, const node *n) {
 
 static course of_binary(turn *t, const node *n) {
     const course a = course_of(t, n->child[0]), b = course_of(t, n->child[1]), c = worse(a, b);
-    if (c == SAME || c == UNKNOWN) return c;
-    if (!is_steady(n->type)) return UNKNOWN;
+    if (c != GROWS) return c;
+    if (!is_steady(n->type)) return ANY;
     if (same(n->op, "+") || same(n->op, "-")) return GROWS;
-    return same(n->op, "*") && (a == SAME || b == SAME) ? GROWS : UNKNOWN;
+    return same(n->op, "*") && (a == SAME || b == SAME) ? GROWS : ANY;
 }
 
 course course_of(turn *t, const node *n) {
@@ -90,31 +91,38 @@ course course_of(turn *t, const node *n) {
         if (same(n->op, "*")) return loaded(t, n);
         if (same(n->op, "+") || same(n->op, "-"))
             return worse(course_of(t, n->child[0]),
-                         is_steady(n->type) || course_of(t, n->child[0]) == SAME ? SAME
-                                                                                 : UNKNOWN);
+                         is_steady(n->type) || course_of(t, n->child[0]) == SAME ? SAME : ANY);
         if (same(n->op, "++") || same(n->op, "--")) return UNKNOWN;
-        return course_of(t, n->child[0]) == SAME ? SAME : UNKNOWN;
+        return course_of(t, n->child[0]) == SAME ? SAME : worse(ANY, course_of(t, n->child[0]));
     case NODE_BINARY:
         return same(n->op, ",") ? UNKNOWN : of_binary(t, n);
     case NODE_CHOICE:
-        if (n->children != 3 || course_of(t, n->child[0]) != SAME) return UNKNOWN;
-        return worse(course_of(t, n->child[1]), course_of(t, n->child[2]));
+        if (n->children != 3) return UNKNOWN;
+        return worse(course_of(t, n->child[0]) == SAME ? SAME
+                                                       : worse(ANY, course_of(t, n->child[0])),
+                     worse(course_of(t, n->child[1]), course_of(t, n->child[2])));
     case NODE_CAST: {
         const course c = course_of(t, n->child[0]);
         if (c != GROWS) return c;
         return is_steady(n->type) && (!is_int(n->type) || is_int(n->child[0]->type)) ? GROWS
-                                                                                     : UNKNOWN;
+                                                                                     : ANY;
     }
     default:
         return UNKNOWN;
     }
 }
 
+course argument_course(turn *t, const decl *p, const node *n) {
+    if (p->type->kind == TYPE_REAL) return SAME;
+    const course c = course_of(t, n);
+    return c == GROWS && !is_steady(p->type) && p->type->kind != TYPE_ARRAY ? ANY : c;
+}
+
 /* What d is assigned: is it so much at least? */
 static bool grows_into(turn *t, const decl *d, course c, const type *from) {
     if (c == GROWS &&
         (!is_steady(d->type) || (is_int(d->type) && from != NULL && !is_int(from))))
-        c = UNKNOWN;
+        c = ANY;
     const course before = (course)t->course[d->index];
     t->course[d->index] = (unsigned char)worse(before, c);
     return t->course[d->index] != before;
@@ -141,11 +149,14 @@ bool follow(turn *t, const node *n) {
         n->kind == NODE_UNARY && n->op != NULL && (same(n->op, "++") || same(n->op, "--"));
     if ((n->kind != NODE_ASSIGN && !step) || bare(n->child[0])->kind != NODE_NAME) return more;
     const decl *const d = bare(n->child[0])->decl;
-    if (!is_tracked(t, d) || d == t->counter || step) return more;
+    if (!is_tracked(t, d) || d == t->counter) return more;
+    const bool carried =
+        t->loop != NULL && !is_of_turn(t, d) && first_use(t->loop->child[3], d) != FIRST;
+    if (step) return more | (carried && grows_into(t, d, ANY, NULL));
     course c = course_of(t, n->child[1]);
-    if (!same(n->op, "=") && !same(n->op, "+=") && !same(n->op, "-=") &&
-        worse(c, (course)t->course[d->index]) != SAME)
-        c = UNKNOWN;
+    if (carried || (!same(n->op, "=") && !same(n->op, "+=") && !same(n->op, "-=") &&
+                    worse(c, (course)t->course[d->index]) != SAME))
+        c = worse(ANY, c);
     return more | grows_into(t, d, c, n->child[1]->type);
 }
 

@@ -24,7 +24,10 @@ static bool is_own_place(const turn *t, const node *n) {
 static const char *place_value(turn *t, const node *n) {
     n = bare(n);
     if (is_own_place(t, n)) return n->decl->name;
-    return format("wg_turns_load%s(" TURNS ", %s)", suffix(t, n), address(t, n));
+    if (n->type->bits != 64 && !is_active(t->w, n))
+        return format("wg_turns_whole_each(" TURNS ", %s)", write_number(t->w, n));
+    return format("wg_turns_load%s%s(" TURNS ", %s)", suffix(t, n),
+                  is_any_place(t, n) ? "_each" : "", address(t, n));
 }
 
 static const char *let(const char *name, const char *x, const char *y) {
@@ -68,7 +71,7 @@ static const char *call(turn *t, const node *n) {
     version *const v = turn_called(t, n);
     text to = {NULL, 0, 0};
     if (k->kind == KNOWN_OPERATION) putf(&to, "wg_let(" TURNS "->tape, %s(", k->as);
-    else putf(&to, "%s(" TURNS, turn_function_name(t->w, v));
+    else putf(&to, "%s(" TURNS, turn_function_name(t, v, n));
     for (size_t i = 1; i < n->children; i++) {
         const bool number =
             k->kind == KNOWN_OPERATION ||
@@ -83,7 +86,8 @@ static const char *call(turn *t, const node *n) {
 static const char *value(turn *t, const node *n) {
     if (is_number_literal(n)) return format("wg_constant(%s)", source(n));
     if (n->type->kind == TYPE_WHOLE)
-        return format("wg_turns_whole(" TURNS ", %s)", write_number(t->w, n));
+        return format("wg_turns_whole%s(" TURNS ", %s)", is_any_whole(t, n) ? "_each" : "",
+                      write_number(t->w, n));
     if (is_place(n)) return place_value(t, n);
     switch (n->kind) {
     case NODE_UNARY:
@@ -120,6 +124,9 @@ static const char *assignment(turn *t, const node *n, const node *condition) {
     else e = value(t, n->child[1]);
     const bool plain = same(n->op, "=") && !sum;
     const char op = sum ? *bare(n->child[1])->op : *n->op;
+    if (!own && is_any_place(t, to))
+        return format("wg_turns_add_each(" TURNS ", %s, %s)", address(t, to),
+                      op == '-' ? let("wg_neg", e, NULL) : e);
     if (!plain && !own && (op == '+' || op == '-') && condition == NULL &&
         course_of(t, &(node){.kind = NODE_UNARY,
                              .op = "&",

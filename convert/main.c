@@ -7,6 +7,7 @@
 #include "convert/adjoint.h"
 #include "convert/annotate.h"
 #include "convert/callback.h"
+#include "convert/called.h"
 #include "convert/forward.h"
 #include "convert/generic.h"
 #include "convert/reading.h"
@@ -14,7 +15,7 @@
 
 static const char usage[] =
     "usage: wengert-convert FILE.c .. --function NAME --with-respect-to INPUTS --of OUTPUTS -o OUT.c\n"
-    "           [--to tape|generic|blocks|adjoint] [--directions N] [--rows N] [--passive NAME] [--calls PARAMETER=FUNCTION] [--accept-integers] [-p FOLDER] [-- COMPILER FLAGS]\n"
+    "           [--to tape|generic|blocks|adjoint] [--directions N] [--rows N] [--inline N] [--passive NAME] [--calls PARAMETER=FUNCTION] [--accept-integers] [-p FOLDER] [-- COMPILER FLAGS]\n"
     "INPUTS, OUTPUTS: parameters and globals of the function, by commas: x, *p, p[0:n], s->field, s->{a,b}, return\n"
     "-p FOLDER: flags from the compile_commands.json there. More: man wengert-convert\n";
 
@@ -75,7 +76,8 @@ static int read_options(int argc, char **argv, options *o) {
                                 {"-p", &o->database},
                                 {"--to", &o->to},
                                 {"--directions", &o->directions},
-                                {"--rows", &o->rows}};
+                                {"--rows", &o->rows},
+                                {"--inline", &o->in_line}};
         bool taken = false;
         if (same(s, "--")) {
             for (i++; i < argc; i++) push(&o->flags, argv[i]);
@@ -112,6 +114,9 @@ static int read_options(int argc, char **argv, options *o) {
         return misused(format("--to %s: tape, generic, blocks or adjoint", o->to));
     if (o->directions == NULL) o->directions = "8";
     if (o->rows == NULL) o->rows = "1";
+    if (o->in_line != NULL && (*o->in_line == 0 || strlen(o->in_line) > 9 ||
+                               strspn(o->in_line, "0123456789") != strlen(o->in_line)))
+        return misused(format("--inline %s: a number of operations", o->in_line));
     if (!is_at_most(o->directions, MOST_DIRECTIONS))
         return misused(
             format("--directions %s: a number of 0 to %d", o->directions, MOST_DIRECTIONS));
@@ -184,9 +189,10 @@ static analysis *analysed(const options *o, program *p) {
     for (size_t i = 0; i < o->calls.n; i++) push(&a->calls, o->calls.at[i]);
     mark_passive(a);
     mark_loops(a);
+    refuse_names(p);
     const bool in = parse_selections(a, f, o->inputs, &a->inputs),
                out = parse_selections(a, f, o->outputs, &a->outputs);
-    return in && out && analyse(a, f) ? a : NULL;
+    return in && out && errors_said() == 0 && analyse(a, f) ? a : NULL;
 }
 
 static bool write_text(const char *name, const char *s) {
@@ -259,6 +265,7 @@ static bool write_all(const options *o, analysis *a) {
                 .generic = same(o->to, "generic"),
                 .blocks = same(o->to, "blocks")};
     if (w.blocks) w.duals = dual_width(&w, (unsigned)strtoul(o->directions, NULL, 10));
+    if (!w.blocks && !w.generic) choose_calls(&w, o->in_line);
     const char *const header = beside(o->out, ".h");
     output out = {.source = o->out, .header = last_part(header), .alone = o->files.n == 1};
     refuse_lent(a);
@@ -270,13 +277,13 @@ static bool write_all(const options *o, analysis *a) {
         const bool first = a->root->function->file == f;
         const char *const name = output_name(o, a, f);
         const char *const in = last_part(name), *const body = write_file(&w, f, in, &out);
-        const char *const s = format(
+        const char *const s = with_few_headers(format(
             "%s from %s. Do not edit: convert again. */\n%s", written, last_part(f->name),
             in_rounds(&w, in,
                       format("%s%s", without_plain(body),
                              first ? behind_macros(&w, callback_definition(&w, in))
                                    : format("%s%s", write_begin(&w, f, &(list){NULL, 0, 0}),
-                                            names_of_variables(&w)))));
+                                            names_of_variables(&w))))));
         if (errors_said() != 0) return false;
         good &= write_text(name, s);
     }
@@ -314,9 +321,10 @@ static bool make_adjoints(const options *o, analysis *a, bool rows, list *all) {
         if (f == root)
             behind = format("%s\n%s", vjp_declaration(&w),
                             behind_macros(&w, rows ? rows_definition(&w) : vjp_definition(&w)));
-        push_made(all, output_name(o, a, f),
-                  format("%s from %s. Do not edit: convert again. */\n%s\n%s", written,
-                         last_part(f->name), without_plain(body), behind));
+        push_made(
+            all, output_name(o, a, f),
+            with_few_headers(format("%s from %s. Do not edit: convert again. */\n%s\n%s",
+                                    written, last_part(f->name), without_plain(body), behind)));
     }
     push_made(all, header, write_header(&w, &out, vjp_header(&w)));
     return errors_said() == 0;

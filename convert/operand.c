@@ -2,6 +2,7 @@
 /* operand.c - expressions on variables as operands of a statement, which is recorded in
  * parts if it is long. */
 #include <string.h>
+#include "convert/called.h"
 #include "convert/expression.h"
 
 /* A statement has at most so many of each; longer ones are recorded in parts. */
@@ -11,13 +12,26 @@ static operand leaf(const char *s) { return (operand){s, 1, 0, 0}; }
 static operand recorded(const writer *w, operand o) {
     return o.operations == 0 ? o : leaf(format("wg_let(%s, %s)", w->tape, o.s));
 }
+
+/* The operation that is named wg_.. as a call, of variables: what stands in line is one. */
+static operand call(const writer *w, const char *name, size_t n, const operand *o) {
+    text to = {NULL, 0, 0};
+    putf(&to, "wg_let_%s(%s", name + strlen("wg_"), w->tape);
+    for (size_t i = 0; i < n; i++)
+        putf(&to, o[i].variables != 0 ? ", %s" : ", wg_constant(%s)", recorded(w, o[i]).s);
+    put(&to, ")");
+    return leaf(text_of(&to));
+}
+
 static bool is_too_long(const operand *o, size_t n) {
     unsigned v = 0, k = 0, p = 1;
     for (size_t i = 0; i < n; i++) v += o[i].variables, k += o[i].numbers, p += o[i].operations;
     return v > MOST_VARIABLES || k > MOST_NUMBERS || p > MOST_OPERATIONS;
 }
 
-static operand apply(const writer *w, const char *name, size_t n, operand *o) {
+/* The operation of name that node `of` is. */
+static operand apply(const writer *w, const node *of, const char *name, size_t n, operand *o) {
+    if (by_calls(w, of)) return call(w, name, n, o);
     while (is_too_long(o, n)) {
         size_t largest = 0;
         for (size_t i = 1; i < n; i++)
@@ -43,13 +57,13 @@ static operand apply(const writer *w, const char *name, size_t n, operand *o) {
  * evaluated: where it matters, one after the other. */
 static operand apply_in_order(const writer *w, const node *n, const char *name, size_t k,
                               operand *o) {
-    if (!w->generic || k < 2 || !may_change(n)) return apply(w, name, k, o);
+    if (!w->generic || k < 2 || !may_change(n)) return apply(w, n, name, k, o);
     text before = {NULL, 0, 0};
     for (size_t i = 0; i + 1 < k; i++) {
         putf(&before, "const __auto_type wgc_%zu = %s; ", i, o[i].s);
         o[i].s = format("wgc_%zu", i);
     }
-    operand out = apply(w, name, k, o);
+    operand out = apply(w, n, name, k, o);
     out.s = format("__extension__({ %s%s; })", text_of(&before), out.s);
     return out;
 }
@@ -97,7 +111,7 @@ static operand scaled_operand(writer *w, const node *n) {
             w->tape));
     operand o[2] = {write_operand(w, n->child[1]),
                     {format("ldexp(1.0, %s)", write_number(w, n->child[2])), 0, 1, 0}};
-    return apply(w, "wg_mul", 2, o);
+    return apply(w, n, "wg_mul", 2, o);
 }
 
 static operand call_operand(writer *w, const node *n) {
@@ -148,7 +162,7 @@ operand write_operand(writer *w, const node *n) {
         if (same(n->op, "++") || same(n->op, "--"))
             return leaf(format("(%s)", write_step(w, n, true)));
         o[0] = write_operand(w, n->child[0]);
-        return same(n->op, "-") ? apply(w, "wg_neg", 1, o) : o[0];
+        return same(n->op, "-") ? apply(w, n, "wg_neg", 1, o) : o[0];
     case NODE_BINARY:
         if (same(n->op, ","))
             return leaf(format("(%s, %s)", write_statement(w, n->child[0]),
@@ -170,6 +184,13 @@ operand write_operand(writer *w, const node *n) {
     default:
         return leaf(write_variable(w, n));
     }
+}
+
+const char *write_operation(writer *w, const node *n, const char *name, const char *x,
+                            const node *y) {
+    operand o[2] = {leaf(x), {"1", 0, 1, 0}};
+    if (y != NULL) o[1] = write_operand(w, y);
+    return recorded(w, apply(w, n, name, 2, o)).s;
 }
 
 const char *write_variable(writer *w, const node *n) {

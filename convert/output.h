@@ -17,6 +17,9 @@ const char *write_file(writer *w, const file *f, const char *in, const output *o
 /* Headers that it needs beside its own, which stand before those; a name of the implementation
  * that a source without math.h declares itself is another one in them. */
 void put_headers(const program *p, const file *f, const char *headers, text *to);
+/* What is written asks for <wengert.h>; the same with those headers of it only that have the names
+ * which stand there. */
+const char *with_few_headers(const char *s);
 size_t headers_place(const file *f);
 bool has_name(const list *names, const char *name);
 const char *guard_of(const char *name); /* in capitals, as include guards are */

@@ -2,6 +2,7 @@
 /* passive.c - expressions whose values are numbers, or no numbers at all: comparisons,
  * choices, casts, sizes. */
 #include <string.h>
+#include "convert/called.h"
 #include "convert/expression.h"
 #include "convert/specifiers.h"
 #include "convert/region.h"
@@ -16,16 +17,32 @@ static const char *comparison(const char *op) {
     return NULL;
 }
 
-/* A variable, or a number, as the tape's comparisons take them. */
-static const char *compared(writer *w, const node *n) {
-    return is_active(w, n) ? write_variable(w, n) : number_argument(w, n);
+/* Node n, as the tape compares a variable, or a number, with another one: their functions take
+ * variables, the macros of the same names numbers, too. */
+static const char *compare(writer *w, const node *n, const char *name, const char *x,
+                           bool x_varies, const char *y, bool y_varies) {
+    if (!by_calls(w, n)) return format("%s(%s, %s, %s)", name, w->tape, x, y);
+    return format("(%s)(%s, %s, %s)", name, w->tape,
+                  x_varies ? x : format("wg_constant(%s)", x),
+                  y_varies ? y : format("wg_constant(%s)", y));
+}
+
+static const char *write_comparison(writer *w, const node *n, const char *name) {
+    const bool x = is_active(w, n->child[0]), y = is_active(w, n->child[1]);
+    const char *const s = x ? write_variable(w, n->child[0]) : number_argument(w, n->child[0]);
+    return compare(w, n, name, s, x,
+                   y ? write_variable(w, n->child[1]) : number_argument(w, n->child[1]), y);
+}
+
+static const char *with_zero(writer *w, const node *n, const char *name, const node *x) {
+    return compare(w, n, name, write_variable(w, x), true, "0", false);
 }
 
 static const char *write_binary_number(writer *w, const node *n) {
     const node *const x = n->child[0], *const y = n->child[1];
     const char *const compares = comparison(n->op);
     if (compares != NULL && w->region == NULL && (is_active(w, x) || is_active(w, y)))
-        return format("%s(%s, %s, %s)", compares, w->tape, compared(w, x), compared(w, y));
+        return write_comparison(w, n, compares);
     if (same(n->op, "&&") || same(n->op, "||")) {
         const char *const first = write_condition(w, x);
         region_perhaps(w->region, 1);
@@ -39,7 +56,7 @@ static const char *write_binary_number(writer *w, const node *n) {
 
 const char *write_condition(writer *w, const node *n) {
     if (w->region != NULL || !is_active(w, n)) return write_number(w, n);
-    return format("wg_ne(%s, %s, 0)", w->tape, write_variable(w, n));
+    return with_zero(w, n, "wg_ne", n);
 }
 
 static const char *write_choice_number(writer *w, const node *n) {
@@ -195,7 +212,7 @@ const char *write_number(writer *w, const node *n) {
         return write_assignment_number(w, n);
     case NODE_UNARY:
         if (n->op != NULL && same(n->op, "!") && w->region == NULL && is_active(w, n->child[0]))
-            return format("wg_eq(%s, %s, 0)", w->tape, write_variable(w, n->child[0]));
+            return with_zero(w, n, "wg_eq", n->child[0]);
         if (n->op != NULL && same(n->op, "&"))
             return replaced(
                 n->file, n->begin, n->end, 1,

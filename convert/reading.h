@@ -9,7 +9,7 @@
 
 typedef struct options {
     list files, passive, flags, calls;
-    const char *function, *inputs, *outputs, *out, *database, *to, *directions, *rows;
+    const char *function, *inputs, *outputs, *out, *database, *to, *directions, *rows, *in_line;
     bool accept_integers;
 } options;
 

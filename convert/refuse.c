@@ -236,3 +236,34 @@ void refuse_lent(const analysis *a) {
                 name);
     }
 }
+
+/* ---- names ------------------------------------------------------------------------------- */
+
+enum { MOST_NAMES = 8 }; /* that are said */
+
+/* Functions of the C library have a name that begins so while files are read. */
+static bool is_ours(const char *s) {
+    static const char *const begin[] = {"wg_", "wgi_", "WG_", "WGI_"};
+    if (starts_with(s, "wgi_plain_")) return false;
+    for (size_t i = 0; i < sizeof begin / sizeof *begin; i++)
+        if (starts_with(s, begin[i])) return true;
+    return false;
+}
+
+void refuse_names(const program *p) {
+    table *const said = table_new();
+    size_t left = MOST_NAMES;
+    for (size_t i = 0; i < p->files.n; i++) {
+        const file *const f = p->files.at[i];
+        for (size_t k = 0; !f->of_system && left != 0 && k < f->tokens.n; k++) {
+            const token *const t = &f->tokens.at[k];
+            if (t->kind != TOKEN_WORD) continue;
+            const char *const name = copy_text(f->text + t->begin, t->end - t->begin);
+            if (!is_ours(name) || table_get(said, name) != NULL) continue;
+            table_set(said, name, (void *)f);
+            left--;
+            error_at(place_in(f, t->begin),
+                     "'%s' is the name of something else in what is written: rename it", name);
+        }
+    }
+}

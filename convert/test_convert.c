@@ -30,9 +30,9 @@ typedef struct construct {
     size_t n, m, turn;
 } construct;
 
-/* Of the constructs gcc runs every mode but those for three types, a third, and the second form
- * of blocks, a half of them: those are kernels of one text, which the compiler takes. Another
- * compiler takes all; it and a sanitizer, which sees the converter, run the random programs. */
+/* Of the constructs gcc runs every mode but those for three types, a third, and by turns
+ * statements that are calls or the second form of blocks: others are taken. Another compiler
+ * takes all; it and a sanitizer, which sees the converter, run the random programs. */
 static use use_of(const construct *c, const mode *how) {
 #if SANITIZED
     (void)c, (void)how;
@@ -41,8 +41,9 @@ static use use_of(const construct *c, const mode *how) {
     (void)c, (void)how;
     return TAKEN;
 #else
-    if (how->three_types ? c->turn % 3 != 0 : how->turn == 2 && c->turn % 2 != 0) return TAKEN;
-    return how->use;
+    const bool runs = how->three_types ? c->turn % 3 == 0
+                      : how->alone || how->turn == 0 || how->turn == 1 + c->turn % 2;
+    return runs ? how->use : TAKEN;
 #endif
 }
 

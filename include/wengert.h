@@ -14,6 +14,7 @@
 #include <wengert/scalar.h>
 #include <wengert/operation.h>
 #include <wengert/given.h>
+#include <wengert/let.h>
 #include <wengert/array.h>
 #include <wengert/drivers.h>
 #include <wengert/sparsity.h>

@@ -56,6 +56,7 @@ answers 'an option that is none' 2 '--frobnicate is no option' -- $simple -o "$d
 answers 'more directions than there are' 2 '--directions 17: a number of 0 to 16' -- $simple -o "$dir/a.c" --directions 17
 answers 'more rows than there are' 2 '--rows 17: a number of 0 to 16' -- $simple -o "$dir/a.c" --rows 17
 answers 'directions that are none' 2 '--directions few: a number of 0 to 16' -- $simple -o "$dir/a.c" --directions few
+answers 'operations in line that are no number' 2 '--inline few: a number of operations' -- $simple -o "$dir/a.c" --inline few
 answers '--help' 0 'usage: wengert-convert FILE.c .. --function NAME' -- --help
 answers 'a file that is not there' 1 "$dir/absent.c: error: cannot be read" -- "$dir/absent.c" --function f --with-respect-to x --of return -o "$dir/a.c"
 answers 'a folder that is not there' 1 "$dir/absent/a.c: error: cannot be written" -- $simple -o "$dir/absent/a.c"

@@ -225,7 +225,41 @@ static void directions_of_points_far_apart_are_known_to_tapes(void **state) {
     const double want[N] = {2 / sqrt(5), -1 / sqrt(5), -2 / sqrt(5), 1 / sqrt(5)};
     for (size_t k = 0; k < N; k++) near_to("far apart", 0, k, g[k], want[k], 1);
     must(wg_gradient(tape, distance, NULL, N, without, &v, g));
-    assert_true(isinf(v) && isnan(g[0]) && isnan(g[2]) && g[1] == 0 && g[3] == 0);
+    assert_true(isinf(v) && g[0] == 1 && g[2] == -1 && g[1] == 0 && g[3] == 0);
+}
+
+/* One convention for all norms: their limit as what is infinite grows alike. */
+static void slopes_of_norms_by_what_is_infinite_are_limits(void **state) {
+    (void)state;
+    static const double points[][2] = {{INFINITY, 1}, {-1, -INFINITY}, {INFINITY, -INFINITY}};
+    static const double orders[] = {1, 2, 3, 4.5, INFINITY};
+    for (size_t q = 0; q < sizeof points / sizeof *points; q++) {
+        const double *const x = points[q], count = isinf(x[0]) && isinf(x[1]) ? 2 : 1;
+        wg_real in[2], y[3 + sizeof orders / sizeof *orders];
+        double order[sizeof y / sizeof *y] = {2, 2, 2};
+        wg_tape_reset(tape);
+        assert_int_equal(wg_inputs(tape, 2, x, in), WG_OK);
+        y[0] = wg_let(tape, wg_hypot(in[0], in[1]));
+        y[1] = wg_norm2(tape, 2, in);
+        y[2] = wg_mat_at(
+            wg_distances(tape, wg_mat_gather(tape, 1, 2, in), wg_mat_fill(tape, 1, 2, 0)), 0,
+            0);
+        const wg_mat column = wg_mat_gather(tape, 2, 1, in);
+        for (size_t k = 0; k < sizeof orders / sizeof *orders; k++) {
+            y[3 + k] = wg_mat_norm_entries(tape, column, orders[k]);
+            order[3 + k] = orders[k];
+        }
+        for (size_t k = 0; k < sizeof y / sizeof *y; k++) {
+            const double p = order[k], size = isinf(p) ? 1 / count : pow(count, (1 - p) / p);
+            assert_int_equal(wg_reverse(tape, y[k]), WG_OK);
+            assert_true(isinf(wg_value(y[k])));
+            for (size_t e = 0; e < 2; e++) {
+                const double rest = p == 1 ? copysign(1, x[e]) : 0;
+                near_to("infinite", q, e, wg_adjoint(tape, in[e]),
+                        isinf(x[e]) ? copysign(size, x[e]) : rest, 1);
+            }
+        }
+    }
 }
 
 static void deviations_of_large_numbers_are_those_of_a_tape(void **state) {
@@ -305,6 +339,7 @@ int main(void) {
         cmocka_unit_test(slopes_of_norms_at_the_ends_of_the_range_are_those_of_a_tape),
         cmocka_unit_test(slopes_of_distances_at_the_ends_of_the_range_are_those_of_a_tape),
         cmocka_unit_test(directions_of_points_far_apart_are_known_to_tapes),
+        cmocka_unit_test(slopes_of_norms_by_what_is_infinite_are_limits),
         cmocka_unit_test(deviations_of_large_numbers_are_those_of_a_tape),
         cmocka_unit_test(powers_of_what_stays_0_have_series),
         cmocka_unit_test(nothing_of_a_vector_leaves_the_other_as_it_is),

@@ -385,7 +385,7 @@ static void near_points_keep_the_digits_of_second_derivatives(void **state) {
 static void a_distance_beyond_the_range_of_numbers_has_a_slope(void **state) {
     (void)state;
     static const double far[] = {1.5e308, 5, -1.125e308, -INFINITY, 0, 0}, none[] = {0, 0, 0};
-    static const double want[][3] = {{0.8, -0.6, 0}, {0, NAN, 0}};
+    static const double want[][3] = {{0.8, -0.6, 0}, {0, -1, 0}};
     wg_tape *const t = wg_tape_new(NULL);
     double g[6], h[3];
     const wg_mat x = wg_mat_input(t, 2, 3, far, 2), z = wg_mat_input(t, 1, 3, none, 1);
@@ -397,8 +397,7 @@ static void a_distance_beyond_the_range_of_numbers_has_a_slope(void **state) {
         assert_int_equal(wg_mat_adjoint(t, z, h, 1), WG_OK);
         for (size_t k = 0; k < 3; k++) {
             const double by = g[i + 2 * k];
-            if (isnan(want[i][k])) assert_true(isnan(by) && isnan(h[k]));
-            else assert_true(fabs(by - want[i][k]) <= 2 * DBL_EPSILON && h[k] == -by);
+            assert_true(fabs(by - want[i][k]) <= 2 * DBL_EPSILON && h[k] == -by);
             assert_true(g[1 - i + 2 * k] == 0);
         }
     }

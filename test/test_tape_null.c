@@ -454,6 +454,12 @@ static void recorded_turns_answer(void **state) {
     assert_int_equal((try("wg_turns_load"), wg_turns_load(NULL, &x)).at.slot, 0);
     assert_int_equal((try("wg_turns_load_number"), wg_turns_load_number(NULL, &number)).at.slot,
                      0);
+    assert_int_equal((try("wg_turns_load_each"), wg_turns_load_each(NULL, &x)).at.slot, 0);
+    assert_int_equal(
+        (try("wg_turns_load_number_each"), wg_turns_load_number_each(NULL, &number)).at.slot,
+        0);
+    assert_int_equal((try("wg_turns_whole_each"), wg_turns_whole_each(NULL, 3)).at.slot, 0);
+    HAPPENS(wg_turns_add_each, NULL, &x, x);
     HAPPENS(wg_turns_store, NULL, &x, x);
     HAPPENS(wg_turns_store_number, NULL, &number, x);
     HAPPENS(wg_turns_add, NULL, &x, x);
@@ -543,6 +549,20 @@ static void variables_that_are_given_their_partials_answer(void **state) {
     LOSES(wg_let_given, tape, 1, 1, &x, NULL);
 }
 
+static void statements_by_a_call_answer(void **state) {
+    (void)state;
+    const wg_real v = wg_input(tape, 1);
+#define OP1(name, ...) PASSIVE(wg_let_##name, NULL, v);
+#define OP2(name, ...) PASSIVE(wg_let_##name, NULL, v, v);
+#define OP3(name, ...) PASSIVE(wg_let_##name, NULL, v, v, v);
+#define OP4(name, ...) PASSIVE(wg_let_##name, NULL, v, v, v, v);
+#include "ops/scalar/scalar.def"
+#undef OP1
+#undef OP2
+#undef OP3
+#undef OP4
+}
+
 static void drivers_of_strided_vectors_answer(void **state) {
     (void)state;
     double v[1] = {1}, h[1];
@@ -583,6 +603,7 @@ int main(void) {
         TEST(recorded_turns_answer),
         TEST(calls_on_arrays_answer),
         TEST(variables_that_are_given_their_partials_answer),
+        TEST(statements_by_a_call_answer),
         TEST(drivers_of_strided_vectors_answer),
         cmocka_unit_test(every_function_of_the_headers_was_tried), /* the last one */
     };

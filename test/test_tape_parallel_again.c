@@ -123,6 +123,49 @@ static void second_derivatives_are_those_of_loops_alone(void **state) {
     wg_tape_free(t);
 }
 
+/* A loop in the place of another one, whose segments have had as many records, or more, or
+ * fewer; then one behind it. */
+static void a_loop_that_is_not_what_was_in_its_place_is_itself(void **state) {
+    (void)state;
+    static const size_t some[] = {0, 4, 10, 13, 16, 18, 21};
+    enum { SOME = sizeof some / sizeof *some };
+    static wg_real x[PARAMETERS + N], v[2][N];
+    static double g[SOME][PARAMETERS + N], again[PARAMETERS + N];
+    wg_tape *const t = wg_tape_new(&plain);
+    wg_parallel *const p = segments_of(t, K, pool_of(2));
+    for (size_t turn = 0; turn < SOME * SOME; turn++) {
+        const size_t kind[2] = {turn % SOME, turn / SOME};
+        for (int k = 0; k < 2; k++) {
+            wg_tape_reset(t);
+            wg_parallel *const own = turn < SOME ? segments_of(t, K, pool_of(2)) : NULL;
+            assert_ok(t, wg_inputs(t, PARAMETERS + N, start(), x));
+            struct one l = {own != NULL ? own : p, &kinds[some[kind[k]]], x, x + PARAMETERS, v[0]};
+            for (int more = 0; more < 2; more++) {
+                l.v = v[more];
+                assert_ok(t, wg_parallel_begin(l.p, t));
+                assert_ok(t, wg_parallel_run(l.p, record, &l));
+                assert_ok(t, wg_parallel_join(l.p));
+                assert_ok(t, wg_parallel_adopt(l.p, N, l.v));
+                l.u = l.v;
+                l.kind = &kinds[0];
+            }
+            assert_ok(t, wg_reverse(t, wg_sum(t, N, l.v)));
+            double *const to = own != NULL ? g[kind[k]] : again;
+            assert_ok(t, wg_adjoints(t, PARAMETERS + N, x, to));
+            if (own == NULL) assert_memory_equal(again, g[kind[k]], sizeof again);
+            wg_parallel_free(own);
+        }
+    }
+    wg_parallel_free(p);
+    wg_tape_free(t);
+}
+
+/* What stands in the places of the loops below. */
+static void loops_before(wg_tape *t, wg_parallel *p, wg_real *x) {
+    (void)record_all(t, p, NULL, 4, x);
+    wg_tape_reset(t);
+}
+
 /* Of an open loop, behind others on the same segments, the first two segments. */
 static void open_loop(wg_tape *t, wg_parallel *p, wg_real *x, wg_real *v) {
     (void)record_all(t, p, NULL, 3, x);
@@ -138,6 +181,7 @@ static void a_reset_or_rewind_ends_an_open_loop(void **state) {
     wg_parallel *const p = segments_of(t, K, NULL);
     for (int rewinds = 0; rewinds < 2; rewinds++) {
         wg_tape_reset(t);
+        loops_before(t, p, x);
         const wg_mark m = wg_tape_mark(t);
         open_loop(t, p, x, v);
         struct one l = {.p = p, .kind = &kinds[3], .c = x, .u = x + PARAMETERS, .v = v};
@@ -162,6 +206,7 @@ static void the_tape_of_an_open_loop_may_be_freed(void **state) {
     for (int joins = 0; joins < 2; joins++) {
         wg_tape *const t = wg_tape_new(&plain), *const other = wg_tape_new(&plain);
         wg_parallel *const p = segments_of(t, K, NULL);
+        loops_before(t, p, x);
         open_loop(t, p, x, v);
         struct one l = {.p = p, .kind = &kinds[3], .c = x, .u = x + PARAMETERS, .v = v};
         wg_tape_free(t);
@@ -178,6 +223,7 @@ static void a_failure_is_that_of_the_segment(void **state) {
     static wg_real x[PARAMETERS + N], v[N];
     wg_tape *const t = wg_tape_new(&plain);
     wg_parallel *const p = segments_of(t, K, NULL);
+    loops_before(t, p, x);
     open_loop(t, p, x, v);
     (void)wg_let(wg_parallel_tape(p, 3), wg_sin(v[0])); /* a variable of segment 0 */
     assert_int_equal(wg_parallel_join(p), WG_ESTALE);
@@ -192,6 +238,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(loops_have_the_bits_that_each_has_alone),
         cmocka_unit_test(second_derivatives_are_those_of_loops_alone),
+        cmocka_unit_test(a_loop_that_is_not_what_was_in_its_place_is_itself),
         cmocka_unit_test(a_reset_or_rewind_ends_an_open_loop),
         cmocka_unit_test(the_tape_of_an_open_loop_may_be_freed),
         cmocka_unit_test(a_failure_is_that_of_the_segment),

@@ -25,14 +25,15 @@
  * loop: forward, paused, traced, checked, keeping code and places. Memory callbacks of the tape
  * that p was made on are called in the threads of the loop.
  *
- * Adjoints: a variable from before belongs to the first segment that uses it, which adds to its
- * adjoint in the sweep; of no other thread is there any need. Each other segment that uses it
- * has a copy, a statement before the loop (x times 1), with an adjoint of its own, and these
- * are added from the last segment to the first. So a gradient differs from that of the loop on
- * one tape in the order of these additions, by rounding, and in
- * nothing else: where each variable is used by one segment, in no bit. Sweeps of one adjoint
- * and of several go side by side; second derivatives, replays, functions and traced sweeps see
- * one recording, and go through it as through any other. */
+ * Adjoints: in the sweep each segment adds to a variable from before as on one tape, where no
+ * other uses it or one near it (of the same 64 slots). Where others do, each has an adjoint of
+ * its own, which begins with that of the variable. If one segment has added to it, that is the
+ * adjoint, as on one tape; if several have, it is that of the first of them, plus what the
+ * others have added, from the last one on. So a gradient differs from that of the loop on one
+ * tape in the order of these additions, by rounding, and in nothing else: where each variable
+ * is used by one segment, in no bit. Sweeps of one adjoint and of several go side by side;
+ * second derivatives, replays and functions see one recording, and go through it as through
+ * any other. */
 #ifndef WENGERT_PARALLEL_H
 #define WENGERT_PARALLEL_H
 
@@ -48,7 +49,8 @@ typedef struct wg_parallel wg_parallel;
  * handful of threads. Their memory is of the budget of t; loops may be of any tape.
  * threads: join loops, and sweep what they have recorded, until that is reset; NULL: the caller
  *          does. Not freed before.
- * Cost:    a tape for each segment, whose memory is kept for the next loop.
+ * Cost:    a tape for each segment, whose memory is kept for the next loop; 8 bytes for each
+ *          segment of each loop of a recording.
  * Errors:  WG_ENULL; WG_EARG: no segment, or more than 1024; WG_ENOMEM, WG_EBUDGET. *out is
  *          NULL then.
  * wg_parallel_free - not while a loop is open. Recordings stay as they are.
@@ -85,15 +87,15 @@ WG_API wg_tape *wg_parallel_tape(wg_parallel *p, size_t k);
 WG_API WG_MUST_CHECK wg_status wg_parallel_run(wg_parallel *p, wg_task *f, void *ctx);
 
 /* What segment k has recorded so far is looked at by the thread that has recorded it, while it
- * is in its cache; the join looks at the rest. Gives 0. */
+ * is in its cache; the join looks at the rest. p NULL, or no such segment: nothing. Gives 0. */
 WGI_API int wgi_parallel_recorded(wg_parallel *p, size_t k);
 
 /* wg_parallel_join - the loop has ended, in all threads: what segments have recorded becomes a
  * part of the tape, segment after segment. Recorded variables stay as they are until they are
  * adopted.
- * Cost:    each record is read twice and written once, by all threads, which is about what
- *          recording it has cost; a record for each copy; nothing is allocated in a steady
- *          state.
+ * Cost:    each record is read and written once; and where the loop is not as that was that
+ *          stood at the same position of the tape before a reset or rewind, as many records
+ *          and variables in each segment, copied; nothing is allocated in a steady state.
  * Errors:  kept by the tape: what has failed in the first segment that has failed; WG_EMODE: no
  *          loop is open, the tape was reset, rewound or freed since, or a segment was left
  *          paused; WG_ESTALE: a variable of another segment, or of an earlier loop and not

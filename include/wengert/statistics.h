@@ -77,7 +77,8 @@ WG_API wg_real wg_kalman_step(wg_tape *t, wg_mat f, wg_mat h, wg_mat q, wg_mat r
  * Shapes:  X n-by-d, Z m-by-d, D n-by-m. X and Z may be one matrix.
  * Adjoint: with W = D_ / D (squares: 2 D_): x_i_ += sum_j W_ij (x_i - z_j), z_j_ -= sum_i of
  *          it; of equal points 0, a subgradient, and so for second derivatives. Of an
- *          infinite D as of nearer points; by an infinite element NaN, by others beside it 0.
+ *          infinite D as of nearer points; by infinite differences as by equal ones, as of
+ *          wg_hypot, by others beside them 0.
  * Cost:    3 n m d flops, the adjoint twice that; nothing kept. Functions have them written
  *          out. */
 WG_API wg_mat wg_distances(wg_tape *t, wg_mat x, wg_mat z);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* A loop of C as one record: its body is run for the first two turns only, of which its
- * function is made, and where the operands of each turn stand; that is evaluated at all turns
- * (wg_map, wg_scan of map.h). wengert-convert writes these calls for loops that a comment names
- * (doc/CONVERT.md).
+/* A loop of C as one record: its body is run for the first two turns only (WG_TURNS_EACH: for
+ * all of them), of which its function is made, and where the operands of each turn stand; that
+ * is evaluated at all turns (wg_map, wg_scan of map.h). wengert-convert writes these calls for
+ * loops that a comment names (doc/CONVERT.md).
  *
  *     static const char site;
  *     wg_turns *const r = wg_turns_begin(t, &site, "file.c:12", 0);
@@ -17,8 +17,8 @@
  * What a turn reads and writes of memory goes through these calls; between them it computes on
  * r->tape. All turns have to take the same way, and addresses and whole numbers have to grow by
  * the same amount from each turn to the next: who writes the loop knows that, and of what
- * differs between the first two turns it is found. What memory turns share is checked for all
- * of them. */
+ * differs between the first two turns it is found. What does neither, as x[index[i]], goes
+ * through calls .._each. What memory turns share is checked for all of them. */
 #ifndef WENGERT_TURNS_H
 #define WENGERT_TURNS_H
 
@@ -32,10 +32,14 @@ typedef struct wg_turns {
     wg_tape *tape;
 } wg_turns;
 
-/* Flags: numbers that a turn leaves and the next one reads, or, of elements as in
- * y[i] = y[i - 2], one of the 64 turns behind it, are the state of a scan. Otherwise they
- * are refused. */
-enum { WG_TURNS_CARRIED = 1 };
+/* Flags.
+ * WG_TURNS_CARRIED: numbers that a turn leaves and the next one reads, or, of elements as in
+ *          y[i] = y[i - 2], one of the 64 turns behind it, are the state of a scan. Otherwise
+ *          they are refused.
+ * WG_TURNS_EACH: the body is run for all turns, for calls .._each, and so that whole numbers
+ *          are right that it counts. Its function is still that of the first one: the others
+ *          compute with numbers that mean nothing, and take down where they are. */
+enum { WG_TURNS_CARRIED = 1, WG_TURNS_EACH = 2 };
 
 /* wg_turns_begin - opens a loop.
  * site:    an address that is this loop's, as long as the tape lives: functions are kept by it,
@@ -74,6 +78,20 @@ WG_API void wg_turns_local(wg_turns *r, const void *p, size_t bytes);
 WG_API void wg_turns_private(wg_turns *r, const void *p, size_t bytes);
 /* wg_turns_whole - a whole number as a number, which may be another one in each turn. */
 WG_API wg_real wg_turns_whole(wg_turns *r, double x);
+/* wg_turns_load_each, wg_turns_load_number_each, wg_turns_whole_each - likewise, but anywhere
+ * in each turn, and any number: x[index[i]], rows[i][k], a float.
+ * wg_turns_add_each - adds to a variable that is anywhere in each turn; several turns, and
+ *          several such calls, may add to one.
+ * What other calls of the loop write, or these add to, is not read so, and they add to nothing
+ * that is read or assigned to, nor is any of it memory of a turn (WG_EARG, here or at the
+ * end).
+ * Cost:    8 to 16 bytes per turn and call, kept for the next loop or until their room is
+ *          needed; some 10 ns for each; a statement per addition.
+ * Errors:  (the tape keeps the status)  WG_EMODE: the loop is without WG_TURNS_EACH. */
+WG_API wg_real wg_turns_load_each(wg_turns *r, const wg_real *p);
+WG_API wg_real wg_turns_load_number_each(wg_turns *r, const double *p);
+WG_API wg_real wg_turns_whole_each(wg_turns *r, double x);
+WG_API void wg_turns_add_each(wg_turns *r, wg_real *p, wg_real x);
 /* wg_turns_way - what a branch depends on: gives it back. It has to be the same in both
  * turns. */
 WG_API long long wg_turns_way(wg_turns *r, long long way);
@@ -85,7 +103,7 @@ WG_API long long wg_turns_way(wg_turns *r, long long way);
  *          one is made: kept until the tape is freed, or, of many, or where their room in the
  *          budget is needed, until resets after the last use.
  * Errors:  (the tape keeps the status, what the loop has assigned to so far is NaN)  WG_EARG:
- *          the first two turns differ, also in which places are one and the same, or one turn
+ *          turns that were run differ, also in which places are one and the same, or one turn
  *          reads or overwrites what another one writes, beside WG_TURNS_CARRIED; those of
  *          wg_function_extract, wg_callable_new, wg_map and wg_scan. WG_ENULL, and nothing
  *          is kept: r is NULL. WG_ESTALE: the tape was reset since wg_turns_begin. */

@@ -66,19 +66,21 @@ static double difference(const wg_block *b, double by, size_t i, size_t j, size_
 }
 
 /* The partial of a distance d by element k of x_i. Of one beyond the range of numbers it is
- * that of points nearer to each other: NaN by what is infinite, 0 by what is not beside that.
- * Of one that is not a normal number, that of points farther from each other. */
+ * that of points nearer to each other: by infinite differences as of equal ones, by others
+ * beside them 0. Of one that is not a normal number, that of points farther from each other. */
 static double partial(const wg_block *b, double d, size_t i, size_t j, size_t k) {
     if (of_squares(b)) return 2 * difference(b, 1, i, j, k);
     if (d == 0) return 0;
     if (!(d < DBL_MIN || d > DBL_MAX)) return difference(b, 1, i, j, k) / d;
     const double by = d < DBL_MIN ? 0x1p600 : 0x1p-600;
-    double s = 0;
+    const double here = difference(b, by, i, j, k);
+    double s = 0, infinite = 0;
     for (size_t l = 0; l < b->in[0].cols; l++) {
         const double to = difference(b, by, i, j, l);
         s += to * to;
+        infinite += isinf(to) != 0;
     }
-    return difference(b, by, i, j, k) / sqrt(s);
+    return isinf(here) ? copysign(1 / sqrt(infinite), here) : here / sqrt(s);
 }
 
 /* Adds the adjoints of the points to xb and zb, where they are not NULL. in: X, Z; d, w: D and

@@ -195,8 +195,11 @@ static double norm_of(const wgi_line *l, double p) {
         *l->saved = (double)count;
         return m;
     }
-    if (!(m > 0 && m < INFINITY)) {
-        l->saved[0] = 1;
+    if (!(m > 0 && m < INFINITY)) { /* how many are infinite: their slopes are those of ties */
+        double count = 0;
+        WGI_RUNS(l, r)
+        for (size_t i = 0; i < l->len; i++) count += isinf(wgi_line_of(l, 0, r)[i]) != 0;
+        l->saved[0] = count;
         return l->saved[1] = m;
     }
     s = 0;
@@ -221,6 +224,9 @@ static void norm_slope(const wgi_line *l, size_t at, size_t m, const double *x, 
         for (size_t i = 0; i < m; i++) g[i] = sign(x[i]);
     else if (p == INFINITY)
         for (size_t i = 0; i < m; i++) g[i] = fabs(x[i]) == y ? share * sign(x[i]) : 0.0;
+    else if (isinf(l->saved[1]))
+        for (size_t i = 0; i < m; i++)
+            g[i] = isinf(x[i]) ? sign(x[i]) * pow(l->saved[0], (1 - p) / p) : 0.0;
     else
         for (size_t i = 0; i < m; i++) {
             const double q = (l->saved[0] == 1 ? x[i] : x[i] / l->saved[0]) / l->saved[1];

@@ -44,6 +44,7 @@ wg_status wg_parallel_new(wg_tape *t, size_t segments, wg_threads *threads, wg_p
 
 void wg_parallel_free(wg_parallel *p) {
     if (p == NULL) return;
+    if (p->of.c != NULL && p->state == WGI_LOOP_OPEN) wgi_segments_revoke(p->of.c);
     wgi_link_to(&p->of, NULL);
     for (size_t k = 0; k < p->segments; k++) wgi_segment_free(p->segment[k].c);
     wgi_home_release(&p->home, p);
@@ -71,7 +72,7 @@ static int is_open(const wg_parallel *p) {
 
 int wgi_parallel_recorded(wg_parallel *p, size_t k) {
     if (p == NULL || k >= p->segments || !is_open(p) || p->of.c->width != 0) return 0;
-    (void)wgi_parallel_scan(p, &p->segment[k]); /* the join says what has failed */
+    wgi_parallel_look(p, &p->segment[k]); /* the join says what has failed */
     return 0;
 }
 
@@ -127,7 +128,9 @@ wg_status wg_parallel_begin(wg_parallel *p, wg_tape *t) {
         wgi_segment_open(p->segment[k].c, c, start + past, start + p->stride - 1);
     }
     wgi_parallel_open(p);
-    if (s == WG_OK) p->stamps = wgi_tape_close(c);
+    if (s != WG_OK) return s;
+    wgi_parallel_place(p);
+    p->stamps = wgi_tape_close(c);
     return s;
 }
 
@@ -149,6 +152,7 @@ wg_status wg_parallel_join(wg_parallel *p) {
     if (p == NULL) return WG_ENULL;
     wgi_core *const c = p->of.c;
     wg_status s;
+    if (c != NULL && p->state == WGI_LOOP_OPEN) c->first_placed = NULL;
     if (c == NULL) {
         s = WG_EMODE;
     } else if (p->state == WGI_LOOP_OPEN) {
@@ -182,28 +186,30 @@ typedef struct adoption {
     wg_real *v;
 } adoption;
 
-/* The handle on the tape of a variable of a segment; slot 0: there is none. */
-static wg_handle handle_of(const wg_parallel *p, wg_handle h) {
-    const size_t k = (h.slot - WGI_SEGMENT_SLOTS) / p->stride;
+/* The segment of a slot; NULL: there is none. `like`: that of the one before, mostly. */
+static const wgi_segment *segment_of(const wg_parallel *p, uint32_t slot,
+                                     const wgi_segment *like) {
+    if (slot - like->first < like->count) return like;
+    const size_t k = (slot - WGI_SEGMENT_SLOTS) / p->stride;
     const wgi_segment *const s = &p->segment[k < p->segments ? k : 0];
-    if (k >= p->segments || h.slot - s->first >= s->count || h.stamp != s->c->head.stamp)
-        return (wg_handle){0, 0};
-    return (wg_handle){h.slot - s->first + s->to, p->of.c->head.stamp};
+    return k < p->segments && slot - s->first < s->count ? s : NULL;
 }
 
 static wg_status adopt(void *context, size_t part) {
     const adoption *const a = context;
     const size_t from = part * ADOPTED_AT_ONCE,
                  to = a->n - from < ADOPTED_AT_ONCE ? a->n : from + ADOPTED_AT_ONCE;
+    const wgi_segment *s = a->p->segment;
+    const uint32_t stamp = a->p->of.c->head.stamp;
     for (size_t i = from; i < to; i++) {
         const wg_handle h = a->v[i].at;
         if (h.slot < WGI_SEGMENT_SLOTS) {
             if (h.slot != 0 && !wgi_alive(a->p->of.c, h)) return WG_ESTALE;
             continue;
         }
-        const wg_handle own = handle_of(a->p, h);
-        if (own.slot == 0) return WG_ESTALE;
-        a->v[i].at = own;
+        s = segment_of(a->p, h.slot, s);
+        if (s == NULL || h.stamp != s->c->head.stamp) return WG_ESTALE;
+        a->v[i].at = (wg_handle){h.slot - s->first + s->to, stamp};
     }
     return WG_OK;
 }

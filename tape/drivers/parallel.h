@@ -8,34 +8,19 @@
 
 #include <wengert/parallel.h>
 
-/* Which slots from before the loop are used: page after page of them, in the order in which
- * they were first asked for, and found by their numbers, slot / WGI_PAGE_SLOTS. They stand
- * in regions of a tape. */
-typedef struct wgi_slot_page {
-    uint32_t number;
-    uint32_t at; /* in an index: which page; there: which of the maps is its. 0: none */
-} wgi_slot_page;
-
-typedef struct wgi_slot_pages {
-    wgi_core *of;
-    wgi_slot_page *page;                   /* from number 1 on */
-    unsigned char (*used)[WGI_PAGE_SLOTS]; /* of each page: 1 or 0 for each of its slots */
-    wgi_slot_page *index; /* each where its number leads, among others with at 0 */
-    uint32_t count, mask;
-} wgi_slot_pages;
-
 typedef struct wgi_segment {
     wgi_core *c;
     uint32_t first, count; /* its slots in the loop: [first, first + count) */
     uint32_t to;           /* where these are on the tape, after the join */
-    uint32_t copies,
-        copy; /* how many variables from before it has copies of; the slot of the first one */
-    uint32_t (*map)[WGI_PAGE_SLOTS]; /* of each slot of a page: where it is, or its copy is */
     uint64_t records, words, places; /* before its own, in the loop */
-    uint64_t scanned;                /* so many records have been looked at */
-    wg_status status;                /* what came of it: a failure, or */
+    uint64_t seen;                   /* so many of its records have been looked at */
+    unsigned char *used; /* of each group of slots from before: does it use some? NULL: not yet */
+    unsigned char *zeros; /* between loops: that, and how many of them are known to be 0 */
+    size_t known;
+    size_t groups; /* so many are used, which are listed in a region of c */
+    uint32_t expected; /* where its slots are on the tape, if all is as it was the last time */
     uint32_t strange; /* an operand that is neither its own nor from before; or 0 */
-    wgi_slot_pages pages;
+    wg_status status;
 } wgi_segment;
 
 struct wg_parallel {
@@ -47,14 +32,21 @@ struct wg_parallel {
     uint32_t before; /* its slots before the loop are below */
     uint32_t stride; /* from the first slot of a segment to that of the next */
     wg_real *part;   /* room for one of each segment */
+    size_t past;     /* how many loops are known, on the tape at present or the last time */
+    uint32_t *users; /* of each group: 0 between joins, as far as that is known */
+    size_t known;
+    uint64_t expected; /* records that segments have places for among those of the tape */
     size_t segments;
     wgi_segment segment[];
 };
 
 /* A loop begins: nothing is known of what its segments use. */
 void wgi_parallel_open(wg_parallel *p);
-/* The first pass over what a segment has recorded since the last time. */
-wg_status wgi_parallel_scan(const wg_parallel *p, wgi_segment *segment);
+/* Gives its segments places among the records of the tape, if there was a loop at this position
+ * of the tape before. */
+void wgi_parallel_place(wg_parallel *p);
+/* Looks at what a segment has recorded since the last time. */
+void wgi_parallel_look(const wg_parallel *p, wgi_segment *segment);
 /* Everything from segments to records; fails the tape. */
 wg_status wgi_parallel_join(wg_parallel *p);
 

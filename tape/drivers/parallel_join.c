@@ -1,95 +1,24 @@
 /* SPDX-License-Identifier: MIT */
 /* The end of a parallel loop: what segments have recorded becomes a part of the tape.
  *
- *   tape     [before][copies of segment 1, 2, ...][segment 0][segment 1] ...
+ *   tape     [before][segment 0][segment 1] ...
  *
- * Two passes over the records of a segment, each in whatever thread takes it. The first one
- * notes which slots from before it uses. The first segment that uses one owns it, and adds to
- * its adjoint. Others would do so at the same time, and in an order of chance: they get copies,
- * statements before the loop, which the second pass puts for it while it gives all slots
- * their places on the tape. */
+ * A first look at the records of a segment, in whatever thread takes it, mostly while they are
+ * in its cache, notes which groups of slots from before it uses: those that several use are
+ * what a sweep has to know of (tape/engine/stretch.c). Then they are moved to the tape, and
+ * slots get their places there.
+ *
+ * Where there was a loop at the same position the last time, each segment has as many records
+ * and slots again, mostly. Then they are recorded where they are to stand in the end, and the
+ * look gives slots their places. If it has come out otherwise, they are moved all the same. */
 #include "parallel.h"
 
 static const char call[] = "wg_parallel_join";
 
-/* ---- pages ---- */
-
-static inline uint32_t page_of(uint32_t slot) { return slot / WGI_PAGE_SLOTS; }
-
-/* Where in an index the number of a page leads; pages side by side are used together. */
-static inline wgi_slot_page *place_of(const wgi_slot_pages *p, uint32_t number) {
-    uint32_t i = number & p->mask;
-    while (p->index[i].number != number && p->index[i].at != 0) i = (i + 1) & p->mask;
-    return &p->index[i];
-}
-
-static void enter(const wgi_slot_pages *p, uint32_t number, uint32_t at) {
-    *place_of(p, number) = (wgi_slot_page){number, at};
-}
-
-/* Room for so many pages, of which an index is at most a quarter full. */
-static wg_status room_for(wgi_slot_pages *p, uint32_t count) {
-    wgi_core *const c = p->of;
-    wg_status s =
-        wgi_region_need(c, &c->index[0], count * sizeof *p->used, p->count * sizeof *p->used);
-    if (s == WG_OK)
-        s = wgi_region_need(c, &c->index[1], count * sizeof *p->page,
-                            p->count * sizeof *p->page);
-    if (s != WG_OK) return s;
-    p->used = (unsigned char(*)[WGI_PAGE_SLOTS])(void *)c->index[0].base;
-    p->page = (wgi_slot_page *)(void *)c->index[1].base;
-    if (p->index != NULL && count <= (p->mask + 1) / 4) return WG_OK;
-    uint32_t size = 64;
-    while (size / 8 < count) size *= 2;
-    s = wgi_region_need(c, &c->index[2], size * sizeof *p->index, 0);
-    if (s != WG_OK) return s;
-    p->index = (wgi_slot_page *)(void *)c->index[2].base;
-    p->mask = size - 1;
-    memset(p->index, 0, size * sizeof *p->index);
-    for (uint32_t i = 1; i < p->count; i++) enter(p, p->page[i].number, i);
-    return WG_OK;
-}
-
-/* No page, but room for the first one. */
-static wg_status open_pages(wgi_slot_pages *p, wgi_core *c) {
-    *p = (wgi_slot_pages){.of = c};
-    const wg_status s = room_for(p, 1);
-    if (s != WG_OK) return s;
-    p->count = 1;
-    return WG_OK;
-}
-
-/* The page of a number, which becomes one where it is none. */
-static wg_status touch(wgi_slot_pages *p, uint32_t number, uint32_t *at) {
-    *at = place_of(p, number)->at;
-    if (*at != 0) return WG_OK;
-    const wg_status s = room_for(p, p->count + 1);
-    if (s != WG_OK) return s;
-    *at = p->count++;
-    enter(p, number, *at);
-    p->page[*at] = (wgi_slot_page){number, 0};
-    memset(p->used[*at], 0, sizeof *p->used);
-    return WG_OK;
-}
-
-/* ---- the first pass ---- */
-
-/* Notes an operand that is none of the segment's; 0: it is on no page, or strange. */
-static inline int note(const wgi_slot_pages *p, uint32_t before, uint32_t slot) {
-    if (slot >= before) return 0;
-    const uint32_t at = place_of(p, page_of(slot))->at;
-    if (at == 0) return 0;
-    p->used[at][slot % WGI_PAGE_SLOTS] = 1;
-    return 1;
-}
-
-static wg_status note_first(const wg_parallel *p, wgi_segment *s, uint32_t slot) {
-    if (slot >= p->before) {
-        s->strange = slot;
-        return WG_ESTALE;
-    }
-    uint32_t at;
-    return touch(&s->pages, page_of(slot), &at);
+/* Each chunk of a segment's records. */
+static const wgi_record *chunk_of(const wgi_core *c, int k, const wgi_record **top) {
+    *top = k == c->current ? c->head.top : c->chunk[k].top;
+    return c->chunk[k].base;
 }
 
 /* Records are read this far ahead of their turn: the hardware would stop at the end of a page.
@@ -99,186 +28,298 @@ static inline void ahead(const wgi_record *r) {
     __builtin_prefetch((const void *)((uintptr_t)r + AHEAD), 0, 2);
 }
 
-static wg_status scan_chunk(const wg_parallel *p, wgi_segment *s, const wgi_record *r,
-                            const wgi_record *top) {
-    const uint32_t first = s->first, count = s->count, before = p->before;
-    while (r != top) {
-        const wgi_slot_pages pages = s->pages; /* in registers */
-        uint32_t new = 0;
-        for (; r != top; r++) {
-            ahead(r);
-            if (r->in0 - first >= count && !note(&pages, before, new = r->in0)) break;
-            if (r->in1 - first >= count && r->in1 != 0 && !note(&pages, before, new = r->in1))
-                break;
-        }
-        const wg_status status = r != top ? note_first(p, s, new) : WG_OK;
-        if (status != WG_OK) return status;
-    }
-    return WG_OK;
-}
-
-/* Each chunk of a segment's records. */
-static const wgi_record *chunk_of(const wgi_core *c, int k, const wgi_record **top) {
-    *top = k == c->current ? c->head.top : c->chunk[k].top;
-    return c->chunk[k].base;
-}
+/* ---- the first look ---- */
 
 void wgi_parallel_open(wg_parallel *p) {
     for (size_t k = 0; k < p->segments; k++) {
         wgi_segment *const segment = &p->segment[k];
-        segment->pages = (wgi_slot_pages){.of = segment->c};
-        segment->scanned = 0;
+        segment->seen = 0;
+        segment->used = NULL;
+        if (segment->groups != 0) segment->known = 0; /* the last loop was left */
+        segment->groups = 0;
+        segment->strange = 0;
         segment->status = WG_OK;
-        segment->strange = segment->copies = 0;
     }
 }
 
-wg_status wgi_parallel_scan(const wg_parallel *p, wgi_segment *segment) {
-    const wgi_core *const c = segment->c;
-    wg_status s = segment->status;
-    segment->count = c->head.slots - segment->first;
-    if (c->chunks == 0 || wgi_record_count(c) == 0) return s;
-    if (s == WG_OK && segment->pages.index == NULL) s = open_pages(&segment->pages, segment->c);
-    for (int i = 0; i <= c->current && s == WG_OK; i++) {
-        const wgi_record *top, *const base = chunk_of(c, i, &top);
-        const uint64_t first = c->chunk[i].first, end = first + (uint64_t)(top - base);
-        if (segment->scanned >= end) continue;
-        s = scan_chunk(p, segment, base + (segment->scanned - first), top);
-        segment->scanned = end;
+/* What is known of a loop: its position, then the numbers of records and slots of each
+ * segment. In memory that is not given up for anything else. */
+static uint32_t *past_loop(const wg_parallel *p, size_t i) {
+    return (uint32_t *)(void *)p->segment[0].c->drive.base + i * (1 + 2 * p->segments);
+}
+
+/* The first one that does not begin before this one. */
+static size_t past_at(const wg_parallel *p) {
+    size_t low = 0, high = p->past;
+    while (low < high) {
+        const size_t middle = low + (high - low) / 2;
+        if (past_loop(p, middle)[0] < p->before) low = middle + 1;
+        else high = middle;
     }
-    segment->status = s;
+    return low;
+}
+
+/* Those behind it are forgotten, if it is not what it was. Where there is no memory for it, it
+ * is not known the next time. */
+static void keep_loop(wg_parallel *p) {
+    wgi_core *const c = p->segment[0].c;
+    const size_t i = past_at(p), each = (1 + 2 * p->segments) * sizeof(uint32_t);
+    if (wgi_region_need(c, &c->drive, (i + 1) * each, p->past * each) != WG_OK) {
+        c->starved = 0;
+        return;
+    }
+    uint32_t *const loop = past_loop(p, i);
+    int same = i < p->past && loop[0] == p->before;
+    loop[0] = p->before;
+    for (size_t k = 0; k < p->segments; k++) {
+        const wgi_segment *const s = &p->segment[k];
+        const uint32_t records = s->c->chunks != 0 ? (uint32_t)wgi_record_count(s->c) : 0;
+        same = same && loop[1 + 2 * k] == records && loop[2 + 2 * k] == s->count;
+        loop[1 + 2 * k] = records;
+        loop[2 + 2 * k] = s->count;
+    }
+    if (!same) p->past = i + 1;
+}
+
+void wgi_parallel_place(wg_parallel *p) {
+    wgi_core *const c = p->of.c;
+    const size_t i = past_at(p);
+    const int starved = c->starved;
+    p->expected = 0;
+    if (c->flags != 0 || c->width != 0 || c->pauses != 0 || c->passive || c->buffer != NULL ||
+        i == p->past || past_loop(p, i)[0] != p->before)
+        return;
+    const uint32_t *const loop = past_loop(p, i);
+    uint64_t records = 0, to = p->before;
+    for (size_t k = 0; k < p->segments; k++) {
+        p->segment[k].expected = (uint32_t)to;
+        records += loop[1 + 2 * k];
+        to += loop[2 + 2 * k];
+    }
+    if (to > WGI_SEGMENT_SLOTS || wgi_records_need(c, (size_t)records) != WG_OK) {
+        c->starved = starved;
+        return;
+    }
+    wgi_record *at = c->head.top;
+    for (size_t k = 0; k < p->segments; k++) {
+        wgi_segment_place(p->segment[k].c, at, loop[1 + 2 * k]);
+        at += loop[1 + 2 * k];
+    }
+    p->expected = records;
+}
+
+/* Has it come out as expected? */
+static int is_expected(const wg_parallel *p) {
+    uint64_t to = p->before, records = 0;
+    for (size_t k = 0; k < p->segments && p->expected != 0; k++) {
+        const wgi_segment *const s = &p->segment[k];
+        const uint64_t own = s->c->chunks != 0 ? wgi_record_count(s->c) : 0;
+        if (s->expected != to || own != s->c->placed || s->c->current != 0) return 0;
+        to += s->count;
+        records += own;
+    }
+    return p->expected != 0 && records == p->expected;
+}
+
+static size_t groups_before(const wg_parallel *p) {
+    return p->before / WGI_GROUP_SLOTS + 1;
+}
+
+/* A table in a region, of so many entries, which are 0: those that are not known to be. */
+static wg_status need_zeros(wgi_core *c, wgi_region *r, const void *before, size_t *known,
+                            size_t entries, size_t each) {
+    if (r->base != before || r->committed < *known * each) *known = 0; /* it was given up */
+    const wg_status s = wgi_region_need(c, r, entries * each, *known * each);
+    if (s != WG_OK || entries <= *known) return s;
+    const size_t all = r->committed / each;
+    memset(r->base + *known * each, 0, (all - *known) * each);
+    *known = all;
     return s;
 }
 
-static wg_status scan(void *context, size_t k) {
+static wg_status open_used(const wg_parallel *p, wgi_segment *segment) {
+    wgi_core *const c = segment->c;
+    const wg_status s =
+        need_zeros(c, &c->index[0], segment->zeros, &segment->known, groups_before(p), 1);
+    segment->zeros = (unsigned char *)c->index[0].base;
+    if (s == WG_OK) segment->used = segment->zeros;
+    return s;
+}
+
+static uint32_t *groups_of(const wgi_segment *s) {
+    return (uint32_t *)(void *)s->c->index[1].base;
+}
+
+/* One more group. */
+static __attribute__((noinline, cold)) void add_group(wgi_segment *s, uint32_t group) {
+    wgi_core *const c = s->c;
+    const size_t used = s->groups * sizeof(uint32_t);
+    const wg_status status = wgi_region_need(c, &c->index[1], used + sizeof(uint32_t), used);
+    if (status != WG_OK) {
+        s->status = status;
+        return;
+    }
+    groups_of(s)[s->groups++] = group;
+    s->used[group] = 1;
+}
+
+/* Notes what is used by records that are moved by so many slots, where they are. Gives an
+ * operand that the segment may not use; 0: there is none. Mostly nothing is new: then no branch
+ * is taken but for variables of the segment. */
+static uint32_t look_at(wgi_record *r, const wgi_record *top, wgi_segment *s, uint32_t before,
+                        uint32_t shift) {
+    const uint32_t first = s->first, count = s->count;
+    const unsigned char *const used = s->used;
+    uint32_t strange = 0;
+#define LOOK(in)                                                                               \
+    do {                                                                                       \
+        const uint32_t slot = (in);                                                            \
+        if (__builtin_expect(slot - first < count, 0)) (in) = slot + shift;                    \
+        else if (__builtin_expect(slot >= before, 0)) strange = slot;                          \
+        else if (__builtin_expect(!used[slot / WGI_GROUP_SLOTS], 0))                           \
+            add_group(s, slot / WGI_GROUP_SLOTS);                                              \
+    } while (0)
+    for (; r != top; r++) {
+        r->out += shift;
+        LOOK(r->in0);
+        if (r->in1 != 0) LOOK(r->in1);
+    }
+#undef LOOK
+    return strange;
+}
+
+void wgi_parallel_look(const wg_parallel *p, wgi_segment *segment) {
+    const wgi_core *const c = segment->c;
+    segment->count = c->head.slots - segment->first;
+    if (c->chunks == 0 || wgi_record_count(c) == segment->seen || segment->status != WG_OK)
+        return;
+    if (segment->used == NULL) segment->status = open_used(p, segment);
+    for (int i = 0; i <= c->current && segment->status == WG_OK; i++) {
+        const wgi_record *top, *const base = chunk_of(c, i, &top);
+        const uint64_t first = c->chunk[i].first, end = first + (uint64_t)(top - base);
+        if (segment->seen >= end) continue;
+        wgi_record *const from = c->chunk[i].base + (segment->seen - first);
+        const uint32_t shift =
+            i == 0 && c->placed != 0 ? segment->expected - segment->first : 0;
+        segment->strange = look_at(from, top, segment, p->before, shift);
+        if (segment->strange != 0) segment->status = WG_ESTALE;
+        segment->seen = end;
+    }
+}
+
+static wg_status look_at_rest(void *context, size_t k) {
     wg_parallel *const p = context;
-    return wgi_parallel_scan(p, &p->segment[k]);
+    wgi_parallel_look(p, &p->segment[k]);
+    return p->segment[k].status;
+}
+
+/* Nothing is known any more of what a segment uses. */
+static void forget_groups(wgi_segment *s) {
+    for (size_t i = 0; i < s->groups; i++) s->used[groups_of(s)[i]] = 0;
+    s->groups = 0;
 }
 
 /* ---- what is shared ---- */
 
-/* Of what a segment uses, the part that one before it uses, too, is shared, and is all that
- * stays marked as used; of each page that has some there is a map. */
-static wg_status share(wgi_segment *segment, wgi_slot_pages *all) {
-    wgi_core *const c = segment->c;
-    uint32_t maps = 0;
-    segment->copies = 0;
-    for (uint32_t i = 1; i < segment->pages.count; i++) {
-        wgi_slot_page *const page = &segment->pages.page[i];
-        uint32_t at, copies = 0;
-        const wg_status s = touch(all, page->number, &at);
-        if (s != WG_OK) return s;
-        for (size_t k = 0; k < WGI_PAGE_SLOTS / 8; k++) {
-            uint64_t mine, before, shared;
-            memcpy(&mine, &segment->pages.used[i][8 * k], sizeof mine);
-            memcpy(&before, &all->used[at][8 * k], sizeof before);
-            shared = mine & before;
-            before |= mine;
-            memcpy(&all->used[at][8 * k], &before, sizeof before);
-            memcpy(&segment->pages.used[i][8 * k], &shared, sizeof shared);
-            copies += (uint32_t)(shared * 0x0101010101010101u >> 56);
+/* How many segments use each group: 0, 1, or 2 and more; gives how many entries there are of
+ * groups that several use. */
+static size_t count_users(const wg_parallel *p) {
+    size_t shared = 0;
+    for (size_t k = 0; k < p->segments; k++)
+        for (size_t i = 0; i < p->segment[k].groups; i++) {
+            uint32_t *const of = &p->users[groups_of(&p->segment[k])[i]];
+            shared += *of == 1 ? 2 : *of != 0;
+            *of = *of == 0 ? 1 : 2;
         }
-        page->at = copies != 0 ? ++maps : 0;
-        segment->copies += copies;
+    return shared;
+}
+
+/* Fills in what a sweep has to know; where there are several users, their number becomes that
+ * of the last entry, plus 2. */
+static void list_shared(const wg_parallel *p, wgi_stretch *stretch, wgi_shared *shared) {
+    size_t n = 0;
+    for (size_t k = 0; k < p->segments; k++) {
+        for (size_t i = 0; i < p->segment[k].groups; i++) {
+            const uint32_t group = groups_of(&p->segment[k])[i];
+            uint32_t *const of = &p->users[group];
+            if (*of < 2) continue;
+            if (*of > 2) shared[*of - 3].last = 0;
+            shared[n++] = (wgi_shared){group, (uint32_t)k, *of - 2, 1};
+            *of = (uint32_t)n + 2;
+        }
+        stretch->run[k].shared = n;
     }
-    const wg_status s = wgi_region_need(c, &c->index[3], maps * sizeof *segment->map, 0);
-    segment->map = (uint32_t(*)[WGI_PAGE_SLOTS])(void *)c->index[3].base;
+    stretch->shared = shared;
+}
+
+/* A stretch, where there is more than one segment, and its list. */
+static wg_status share(wg_parallel *p, wgi_stretch **stretch) {
+    wgi_core *const c = p->of.c, *const own = p->segment[0].c;
+    wg_status s =
+        need_zeros(own, &own->index[2], p->users, &p->known, groups_before(p), sizeof *p->users);
+    p->users = (uint32_t *)(void *)own->index[2].base;
+    if (s != WG_OK) return s;
+    const size_t self = sizeof **stretch + p->segments * sizeof(wgi_run),
+                 bytes = self + count_users(p) * sizeof(wgi_shared);
+    s = wgi_payload_need(c, bytes);
+    if (s == WG_OK) {
+        char *const room = wgi_payload_take(c, bytes);
+        *stretch = (wgi_stretch *)(void *)room;
+        list_shared(p, *stretch, (wgi_shared *)(void *)(room + self));
+    }
+    for (size_t k = 0; k < p->segments; k++)
+        for (size_t i = 0; i < p->segment[k].groups; i++)
+            p->users[groups_of(&p->segment[k])[i]] = 0;
     return s;
 }
 
-static wg_status share_all(wg_parallel *p) {
-    wgi_slot_pages all;
-    wg_status s = open_pages(&all, p->of.c);
-    for (size_t k = 0; k < p->segments && s == WG_OK; k++) s = share(&p->segment[k], &all);
-    if (s == WG_OK) return s;
-    return wgi_fail(p->of.c, s, "%s: no room for the variables of %zu segments", call,
-                    p->segments);
-}
+/* ---- the pass ---- */
 
-/* ---- the second pass ---- */
-
-/* A variable from before times 1, in a slot of its own. */
-enum { COPY_WORDS = 4, COPY_BITS = 4 + WGI_WIDTH(WGI_OP_mul) };
-
-static void keep_copy(wgi_core *c, uint32_t slot, uint32_t to, uint64_t *word) {
-    static const double one = 1;
-    word[0] = WGI_CODE_HEAD(to, WGI_ENTRY_STATEMENT, COPY_BITS, 1, 1);
-    word[1] = 1 << 2 | WGI_CODE(WGI_OP_mul) << 4; /* an operand, a number, and what is done */
-    word[2] = slot;
-    memcpy(&word[3], &one, sizeof one);
-    wgi_values(c)[to] = wgi_values(c)[slot];
-}
-
-static void make_copies(wg_parallel *p, wgi_segment *segment) {
-    if (segment->copies == 0) return;
-    wgi_core *const c = p->of.c;
-    const int keeps = (c->flags & WG_KEEP_CODE) != 0;
-    const uint32_t before = segment->copy - p->before;
-    wgi_record *record = c->head.top + before;
-    uint64_t *word =
-        keeps ? wgi_code_words(c) + c->head.code_words + before * COPY_WORDS : NULL;
-    uint32_t to = segment->copy;
-    for (uint32_t i = 1; i < segment->pages.count; i++) {
-        const wgi_slot_page *const page = &segment->pages.page[i];
-        if (page->at == 0) continue;
-        const unsigned char *const shared = segment->pages.used[i];
-        uint32_t *const map = segment->map[page->at - 1];
-        for (uint32_t k = 0, slot = page->number * WGI_PAGE_SLOTS; k < WGI_PAGE_SLOTS;
-             k++, slot++) {
-            map[k] = slot;
-            if (!shared[k]) continue;
-            map[k] = to;
-            *record++ = (wgi_record){.in0 = slot, .out = to, .jac0 = 1};
-            if (keeps) keep_copy(c, slot, to, word);
-            if (keeps) word += COPY_WORDS;
-            to++;
-        }
-    }
-    /* from now on the index is of the pages that have maps, and leads there */
-    const wgi_slot_pages *const pages = &segment->pages;
-    memset(pages->index, 0, (pages->mask + 1) * sizeof *pages->index);
-    for (uint32_t i = 1; i < pages->count; i++)
-        if (pages->page[i].at != 0) enter(pages, pages->page[i].number, pages->page[i].at);
-}
+/* Where slots go. */
+typedef struct moves {
+    uint32_t first, count, shift;
+} moves;
 
 /* The slot on the tape of an operand. */
-static inline uint32_t moved(const wgi_segment *segment, uint32_t slot) {
-    if (slot - segment->first < segment->count) return slot - segment->first + segment->to;
-    if (segment->copies == 0) return slot;
-    const uint32_t map = place_of(&segment->pages, page_of(slot))->at;
-    return map != 0 ? segment->map[map - 1][slot % WGI_PAGE_SLOTS] : slot;
+static inline uint32_t moved(moves p, uint32_t slot) {
+    return slot - p.first < p.count ? slot + p.shift : slot;
 }
 
 static void move_records(const wgi_segment *segment, wgi_record *to) {
     const wgi_core *const c = segment->c;
-    const wgi_segment s = *segment; /* in registers */
-    const uint32_t shift = s.to - s.first;
     for (int i = 0; c->chunks != 0 && i <= c->current; i++) {
         const wgi_record *top, *r = chunk_of(c, i, &top);
+        /* those in their places have other slots already */
+        const uint32_t first = i == 0 && c->placed != 0 ? segment->expected : segment->first;
+        const moves p = {first, segment->count, segment->to - first};
         for (; r != top; r++, to++) {
             ahead(r);
             WGI_AHEAD(to);
-            *to = (wgi_record){
-                moved(&s, r->in0), r->out + shift, r->in1 != 0 ? moved(&s, r->in1) : 0, 0,
-                r->jac0,           r->jac1};
+            *to = (wgi_record){moved(p, r->in0), r->out + p.shift, moved(p, r->in1), 0,
+                               r->jac0,          r->jac1};
         }
     }
 }
 
-static void move_code(const wgi_segment *segment, uint64_t *to) {
+static void move_code(wgi_segment *segment, moves p, uint32_t before, uint64_t *to) {
     const wgi_core *const c = segment->c;
     const uint64_t *const from = wgi_code_words(c);
+    uint32_t strange = 0;
     wgi_entry e;
     if (c->head.code_words != 0) memcpy(to, from, (size_t)c->head.code_words * sizeof *to);
     for (uint64_t at = 0, next; at < c->head.code_words; at = next) {
         next = wgi_code_read(c, at, &e);
-        const uint32_t out = e.out - segment->first + segment->to;
+        const uint32_t out = e.out + p.shift;
         memcpy(&to[at], &out, sizeof out); /* the low half of its head */
         uint32_t *const slot =
             (uint32_t *)(void *)to + (e.slot - (const uint32_t *)(const void *)from);
-        for (size_t i = 0; i < e.operands; i++)
-            slot[i] = e.slot[i] != 0 ? moved(segment, e.slot[i]) : 0;
+        for (size_t i = 0; i < e.operands; i++) {
+            slot[i] = moved(p, e.slot[i]);
+            /* of comparisons there are no records that were looked at */
+            if (slot[i] == e.slot[i] && slot[i] >= before) strange = slot[i];
+        }
     }
+    if (strange != 0) segment->strange = strange;
 }
 
 static void move_places(const wgi_segment *segment, wgi_place *to) {
@@ -304,29 +345,22 @@ static wg_status move(void *context, size_t k) {
     wg_parallel *const p = context;
     wgi_core *const c = p->of.c;
     wgi_segment *const segment = &p->segment[k];
+    const moves where = {segment->first, segment->count, segment->to - segment->first};
     move_rows(c, segment);
     move_places(segment, wgi_places(c) + c->place_count + segment->places);
     if (c->width != 0) return WG_OK;
-    make_copies(p, segment);
     move_records(segment, c->head.top + segment->records);
     if (c->flags & WG_KEEP_CODE)
-        move_code(segment, wgi_code_words(c) + c->head.code_words + segment->words);
+        move_code(segment, where, p->before, wgi_code_words(c) + c->head.code_words + segment->words);
     return WG_OK;
 }
 
 /* ---- room ---- */
 
-/* What all segments have together, copies first; where the parts of each go. */
+/* What all segments have together; where the parts of each go. */
 static wgi_segment total_of(wg_parallel *p, uint64_t *slots) {
     wgi_segment all = {0};
-    const int keeps = p->of.c->width == 0 && (p->of.c->flags & WG_KEEP_CODE) != 0;
-    for (size_t k = 0; k < p->segments; k++) {
-        p->segment[k].copy = p->before + all.copies;
-        all.copies += p->segment[k].copies;
-    }
-    all.records = all.copies;
-    all.words = keeps ? (uint64_t)all.copies * COPY_WORDS : 0;
-    *slots = all.copies;
+    *slots = 0;
     for (size_t k = 0; k < p->segments; k++) {
         wgi_segment *const s = &p->segment[k];
         s->to = (uint32_t)(p->before + *slots);
@@ -353,11 +387,7 @@ static wg_status room_of(wg_parallel *p, const wgi_segment *all, uint64_t slots,
     if (s == WG_OK && all->places != 0)
         s = wgi_region_need(c, &c->places, places + (size_t)all->places * sizeof(wgi_place),
                             places);
-    if (s == WG_OK && p->threads != NULL && all->records != 0) {
-        const size_t bytes = sizeof **stretch + p->segments * sizeof(uint64_t);
-        s = wgi_payload_need(c, bytes);
-        if (s == WG_OK) *stretch = wgi_payload_take(c, bytes);
-    }
+    if (s == WG_OK && p->segments > 1 && all->records != 0) s = share(p, stretch);
     if (s == WG_OK && c->width == 0) s = wgi_records_need(c, (size_t)all->records);
     if (s != WG_OK)
         return wgi_fail(c, s, "%s: no room for %llu records", call,
@@ -366,31 +396,71 @@ static wg_status room_of(wg_parallel *p, const wgi_segment *all, uint64_t slots,
 }
 
 /* Threads may sweep the segments side by side. */
-static void add_stretch(const wg_parallel *p, const wgi_segment *all, wgi_stretch *s) {
+static void add_stretch(const wg_parallel *p, uint64_t records, uint64_t slots,
+                        wgi_stretch *s) {
     wgi_core *const c = p->of.c;
     s->prev = (wgi_stretch *)(uintptr_t)c->stretch;
     s->threads = p->threads;
     s->runs = p->segments;
-    const uint64_t start = wgi_record_count(c);
-    s->first = start + p->segment[0].records;
-    for (size_t k = 0; k < s->runs; k++)
-        s->end[k] = start + (k + 1 < s->runs ? p->segment[k + 1].records : all->records);
+    s->first = wgi_record_count(c);
+    s->before = p->before;
+    for (size_t k = 0; k < s->runs; k++) {
+        const int more = k + 1 < s->runs;
+        s->run[k].end = s->first + (more ? p->segment[k + 1].records : records);
+        s->run[k].slots = more ? p->segment[k + 1].to : p->before + slots;
+    }
     c->stretch = s;
 }
 
 /* ---- the join ---- */
 
-/* The failure of a pass in threads, in the words of the segment that it is of. */
+/* What has failed in a look, or a pass, in the words of the segment that it is of. */
 static wg_status fail_pass(wg_parallel *p, wg_status s) {
     for (size_t k = 0; k < p->segments; k++)
         if (p->segment[k].strange != 0)
             return wgi_fail(
-                p->of.c, s,
+                p->of.c, WG_ESTALE,
                 "%s: segment %zu has used slot %u, a variable of another segment, or of an "
                 "earlier loop and not adopted",
                 call, k, p->segment[k].strange);
+    if (s == WG_OK) return s;
     return wgi_fail(p->of.c, s, "%s: no room for what %zu segments have used", call,
                     p->segments);
+}
+
+/* They are where they belong. What asks for memory gives up what is behind the last record. */
+static wg_status stay(wg_parallel *p, const wgi_segment *all, uint64_t slots,
+                      wgi_stretch **stretch) {
+    wgi_core *const c = p->of.c;
+    c->head.top += all->records;
+    wg_status s = wgi_slots_need(c, call, (size_t)slots);
+    if (s == WG_OK && p->segments > 1) s = share(p, stretch);
+    c->head.top -= all->records;
+    if (s == WG_ENOMEM || s == WG_EBUDGET)
+        return wgi_fail(c, s, "%s: no room for what %zu segments share", call, p->segments);
+    return s;
+}
+
+/* To behind those that have places on the tape, if there are any, and then to where these
+ * begin. */
+static wg_status move_all(wg_parallel *p, const wgi_segment *all, uint64_t slots,
+                          wgi_stretch **stretch) {
+    wgi_core *const c = p->of.c;
+    wgi_record *const start = c->head.top;
+    const int chunk = c->current;
+    c->head.top += p->expected;
+    wg_status s = room_of(p, all, slots, stretch);
+    if (s == WG_OK) s = wgi_threads_run_near(p->threads, p->segments, move, p);
+    if (p->expected == 0) return s;
+    if (c->current == chunk) {
+        if (s == WG_OK) memmove(start, c->head.top, (size_t)all->records * sizeof *start);
+        c->head.top = start;
+    } else {
+        c->chunk[chunk].top = start;
+        c->chunk[c->current].first -= p->expected;
+    }
+    wgi_limit_set(c);
+    return s;
 }
 
 wg_status wgi_parallel_join(wg_parallel *p) {
@@ -403,19 +473,17 @@ wg_status wgi_parallel_join(wg_parallel *p) {
         segment->count = segment->c->head.slots - segment->first;
         if (segment->count > most) most = segment->count;
     }
-    if (c->width == 0) {
-        s = wgi_threads_run_near(p->threads, p->segments, scan, p);
-        if (s != WG_OK) return fail_pass(p, s);
-        s = share_all(p);
-        if (s != WG_OK) return s;
-    }
+    if (c->width == 0) s = wgi_threads_run_near(p->threads, p->segments, look_at_rest, p);
+    if (s != WG_OK) return fail_pass(p, s);
     const wgi_segment all = total_of(p, &slots);
     wgi_stretch *stretch = NULL;
-    s = room_of(p, &all, slots, &stretch);
-    if (s == WG_OK) s = wgi_threads_run_near(p->threads, p->segments, move, p);
+    s = is_expected(p) ? stay(p, &all, slots, &stretch) : move_all(p, &all, slots, &stretch);
+    if (s == WG_OK) s = fail_pass(p, s);
+    for (size_t k = 0; k < p->segments; k++) forget_groups(&p->segment[k]);
     if (s != WG_OK) return s;
-    if (stretch != NULL) add_stretch(p, &all, stretch);
+    if (stretch != NULL) add_stretch(p, all.records, slots, stretch);
     if (c->width == 0) c->head.top += all.records;
+    if (c->flags == 0 && c->width == 0 && all.records != 0) keep_loop(p);
     c->head.slots += (uint32_t)slots;
     c->head.code_words += all.words;
     c->place_count += all.places;

@@ -8,6 +8,7 @@
  * where they can. Where there is no room in the buffer, or none in the budget, what holds
  * nothing since the last reset is given up, and the unused end of everything else. */
 #include "arena.h"
+#include "stretch.h"
 
 #include <string.h>
 
@@ -139,6 +140,7 @@ int wgi_give_up_idle(wgi_core *c, const wgi_region *busy) {
     }
     any |= wgi_give_up_lists(c, busy);
     any |= wgi_give_up_beside(c);
+    any |= wgi_windows_free(c);
     any |= wgi_derived_drop(c);
     if (c->turns != NULL) any |= c->turns->shrink(c->turns);
     /* forward tapes have none; a pass of second order takes the width of one for a while */
@@ -290,7 +292,9 @@ void wgi_limit_set(wgi_core *c) {
         return;
     /* a statement of the fast path needs 4 records at most, and takes at least one per slot; a
      * small block takes one for up to WGI_SMALL slots */
-    const size_t room = k->memory.committed / sizeof(wgi_record);
+    const size_t room = c->placed != 0 && c->current == 0
+                            ? (size_t)c->placed
+                            : k->memory.committed / sizeof(wgi_record);
     wgi_record *limit = k->base + (room >= 4 ? room - 3 : 0);
     const uint64_t slots = c->max_slots >= c->head.slots ? c->max_slots - c->head.slots : 0;
     if (c->head.top < limit && (uint64_t)(limit - c->head.top) > slots / WGI_SMALL)
@@ -316,6 +320,7 @@ wg_status wgi_records_need(wgi_core *c, size_t records) {
     wgi_chunk *k = &c->chunk[c->current];
     const size_t used = c->chunks == 0 ? 0 : (size_t)(c->head.top - k->base);
     const size_t bytes = (used + records + 3) * sizeof(wgi_record);
+    if (c->placed != 0 && c->current == 0 && used + records <= c->placed) return WG_OK;
     if (c->chunks != 0) {
         if (bytes <= k->memory.committed) return WG_OK;
         if (bytes <= k->memory.reserved) return wgi_region_need(c, &k->memory, bytes, 0);
@@ -330,7 +335,7 @@ wg_status wgi_records_need(wgi_core *c, size_t records) {
         c->chunks = next;
     }
     if (next == c->chunks) {
-        size_t wanted = next == 0 ? c->reserve : 2 * k->memory.reserved;
+        size_t wanted = k->memory.reserved == 0 ? c->reserve : 2 * k->memory.reserved;
         if (c->buffer != NULL)
             wanted = least + ahead(c, next == 0 ? 0 : wgi_record_count(c) * sizeof(wgi_record));
         const wg_status s = wgi_region_open(c, &n->memory, 1, least, wanted);

@@ -3,7 +3,7 @@
  *
  * The kernels are compiled for the baseline, AVX2 and AVX-512; which one runs is looked up per
  * sweep. None contracts a multiplication and an addition, so all give the same bits. */
-#include "tape.h"
+#include "stretch.h"
 
 #if defined(__x86_64__)
 #include <immintrin.h>
@@ -25,13 +25,15 @@ enum { NONE = 4 };
     typedef double NAME##_row                                                                  \
         __attribute__((vector_size(8 * (WIDTH)), aligned(8), may_alias));                      \
     ATTRIBUTE static inline __attribute__((always_inline)) void NAME##_run(                    \
-        const wgi_record *low, const wgi_record *high, double *adjoint, size_t stride) {       \
+        const wgi_record *low, const wgi_record *high, double *adjoint, size_t stride,         \
+        const wgi_window *window) {                                                                  \
         double none[NONE * (LANES)] = {0};                                                     \
         for (const wgi_record *r = high; r-- != low;) {                                        \
-            const double *const from = adjoint + (size_t)r->out * stride;                      \
-            double *const to0 = adjoint + (size_t)r->in0 * stride;                             \
-            double *const to1 = TARGET(r->in1, adjoint + (size_t)r->in1 * stride,              \
-                                       none + (uintptr_t)r / sizeof *r % NONE * (LANES));      \
+            const double *const from = wgi_row(window, adjoint, stride, r->out);        \
+            double *const to0 = wgi_row(window, adjoint, stride, r->in0);               \
+            double *const to1 =                                                                \
+                TARGET(r->in1, wgi_row(window, adjoint, stride, r->in1),                \
+                       none + (uintptr_t)r / sizeof *r % NONE * (LANES));                      \
             for (size_t i = 0; i < (LANES); i += (WIDTH)) {                                    \
                 const NAME##_row w = *(const NAME##_row *)(const void *)(from + i);            \
                 NAME##_row p0 = w * r->jac0, p1 = w * r->jac1;                                 \
@@ -46,9 +48,10 @@ enum { NONE = 4 };
         }                                                                                      \
     }                                                                                          \
     ATTRIBUTE static void NAME(const wgi_record *low, const wgi_record *high, double *adjoint, \
-                               size_t stride) {                                                \
-        if (stride == (LANES)) NAME##_run(low, high, adjoint, LANES);                          \
-        else NAME##_run(low, high, adjoint, stride);                                           \
+                               size_t stride, const wgi_window *window) {                            \
+        if (window != NULL) NAME##_run(low, high, adjoint, stride, window);                    \
+        else if (stride == (LANES)) NAME##_run(low, high, adjoint, LANES, NULL);               \
+        else NAME##_run(low, high, adjoint, stride, NULL);                                     \
     }
 
 /* The same for a forward sweep. */
@@ -74,7 +77,7 @@ enum { NONE = 4 };
     }
 
 typedef void kernel(const wgi_record *low, const wgi_record *high, double *adjoint,
-                    size_t stride);
+                    size_t stride, const wgi_window *window);
 
 #if defined(__x86_64__)
 #define ODD2(a, b) _mm_movemask_pd(_mm_cmpunord_pd((__m128d)(a), (__m128d)(b)))
@@ -106,9 +109,9 @@ static kernel *choose(size_t lanes) {
 }
 
 void wgi_sweep_lanes(const wgi_record *low, const wgi_record *high, double *adjoint,
-                     size_t lanes) {
+                     size_t lanes, const wgi_window *w) {
     kernel *const run = choose(lanes);
-    for (size_t first = 0; first < lanes; first += 8) run(low, high, adjoint + first, lanes);
+    for (size_t first = 0; first < lanes; first += 8) run(low, high, adjoint + first, lanes, w);
 }
 
 static void forward_one(const wgi_record *low, const wgi_record *high, double *tangent) {

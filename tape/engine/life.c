@@ -3,6 +3,7 @@
  * told from those of now. */
 #define _POSIX_C_SOURCE 200809L /* clock_gettime */
 #include "arena.h"
+#include "stretch.h"
 
 #include <string.h>
 #include <time.h>
@@ -212,10 +213,12 @@ void wgi_link_to(wgi_link *link, wgi_core *c) {
 void wg_tape_free(wg_tape *t) {
     if (t == NULL || wgi_core_of(t)->outer != NULL) return;
     wgi_core *c = wgi_core_of(t);
+    wgi_segments_revoke(c);
     leave_guests(c, 0);
     for (wgi_link *k = c->links; k != NULL; k = k->next) k->c = NULL;
     c->beside_works = 0;
     (void)wgi_give_up_beside(c);
+    (void)wgi_windows_free(c);
     (void)wgi_derived_drop(c);
     if (c->turns != NULL) c->turns->drop(c->turns);
     for (int k = 0; c->host != NULL && k < c->host->guests; k++)
@@ -275,6 +278,7 @@ void wg_tape_reset(wg_tape *t) {
     wgi_core *c = wgi_core_of(t);
     if (c->outer != NULL) return;
     if (wgi_is_telling(c) || wgi_check_thread(c, "wg_tape_reset") != WG_OK) return;
+    wgi_segments_revoke(c);
     note_marks(c);
     leave_guests(c, 0);
     (void)wgi_derived_drop(c);
@@ -355,6 +359,7 @@ wg_status wg_tape_rewind(wg_tape *t, wg_mark m) {
         if (s != WG_OK)
             return wgi_refuse(c, s, "wg_tape_rewind: no room for branch %zu", kept + 1);
     }
+    wgi_segments_revoke(c);
     note_marks(c);
     leave_guests(c, m.payload);
     (void)wgi_derived_drop(c);
@@ -371,7 +376,7 @@ wg_status wg_tape_rewind(wg_tape *t, wg_mark m) {
     }
     c->head.last_block = (wgi_block *)(uintptr_t)m.block;
     if (m.record < c->always) c->always = 0;
-    while (c->stretch != NULL && c->stretch->end[c->stretch->runs - 1] > m.record)
+    while (c->stretch != NULL && wgi_stretch_end(c->stretch) > m.record)
         c->stretch = c->stretch->prev;
     if (m.record < c->ordered) c->ordered = m.record;
     c->head.slots = m.slot;

@@ -79,7 +79,7 @@ wg_real wgi_append(wgi_core *c, const char *call, double value, size_t n, const 
     if (c->width != 0) {
         push_tangents(c, out, n, slot, partial);
     } else {
-        const wg_status s = wgi_records_need(c, n / 2 + 1);
+        const wg_status s = wgi_records_need(c, (n + 1) / 2);
         if (s != WG_OK) {
             wgi_fail(c, s, "%s: no room for the records of slot %u (%zu operands)", call, out,
                      n);

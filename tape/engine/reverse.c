@@ -4,7 +4,7 @@
  *
  * w = adjoint of out;  adjoint of in += jac w.  An adjoint that is exactly 0 contributes
  * nothing, and neither does a local derivative that is exactly 0. */
-#include "tape.h"
+#include "stretch.h"
 
 #include <string.h>
 
@@ -42,12 +42,35 @@ static wg_status sweep_all(wgi_core *c, uint64_t high, uint64_t low) {
     return wgi_sweep_scalars(c, high, low, &stretch);
 }
 
+/* By marks, from *high down, as far as that is of use: not in a stretch, but past one that
+ * nothing has come to. */
+static wg_status sweep_marked(wgi_core *c, uint64_t *high, uint64_t low) {
+    const wgi_stretch *stretch = c->stretch;
+    while (*high > low) {
+        while (stretch != NULL && stretch->first >= *high) stretch = stretch->prev;
+        const uint64_t end = stretch != NULL ? wgi_stretch_end(stretch) : 0;
+        if (end <= low) return wgi_sweep_reached(c, high, low);
+        if (end < *high) {
+            const wg_status s = wgi_sweep_reached(c, high, end);
+            if (s != WG_OK || *high > end) return s;
+        }
+        const uint32_t last = wgi_record_at(c, *high - 1)->out;
+        if (wgi_adjoints_unmarked(c) > stretch->before ||
+            wgi_adjoints_last(c, last) >= stretch->before) {
+            wgi_adjoints_unmark(c, last);
+            return WG_OK;
+        }
+        *high = stretch->first > low ? stretch->first : low;
+    }
+    return WG_OK;
+}
+
 wg_status wgi_sweep(wgi_core *c, uint64_t high, uint64_t low) {
     wg_status s = wgi_records_own(c);
     if (s != WG_OK) return s;
     c->untouched = c->always != 0 ? wgi_adjoints_first(c) : 0;
     if (c->marks.kept && c->always != 0) wgi_adjoints_unmark(c, c->swept - 1);
-    else if (c->marks.kept) s = wgi_sweep_reached(c, &high, low);
+    else if (c->marks.kept) s = sweep_marked(c, &high, low);
     if (s == WG_OK && high > low) s = sweep_all(c, high, low);
     if (s != WG_OK) return s;
     /* slot 0 absorbed what flowed to constants */

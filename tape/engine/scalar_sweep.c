@@ -3,11 +3,8 @@
  *
  * w = adjoint of out;  adjoint of in += jac w.  An adjoint that is exactly 0 contributes
  * nothing, and neither does a local derivative that is exactly 0. */
-#include "tape.h"
+#include "stretch.h"
 
-#include <wengert/threads.h>
-
-#include <stdatomic.h>
 #include <string.h>
 
 /* How many bytes ahead of a backward sweep records are prefetched, into the second-level cache,
@@ -39,52 +36,65 @@ struct held {
 static const struct held nothing;
 
 static inline __attribute__((always_inline)) struct held
-replay(const wgi_record *r, double *restrict adjoint, struct held h) {
+replay(const wgi_record *r, double *adjoint, const wgi_window *w, struct held h) {
     if (r->out != h.out) {
         h.w = r->out == h.in1   ? h.sum1 /* in1 was stored after in0 */
               : r->out == h.in0 ? h.sum0
-                                : adjoint[r->out];
+                                : *wgi_row(w, adjoint, 1, r->out);
         h.out = r->out;
         if (__builtin_expect(needs_a_look(h.w), 0)) {
             if (h.w == 0) return nothing;
-            adjoint[r->in0] += wgi_product(h.w, r->jac0);
-            /* slot 0 is everybody's: of what threads sweep side by side nobody writes there */
-            if (r->in1 != 0) adjoint[r->in1] += wgi_product(h.w, r->jac1);
+            *wgi_row(w, adjoint, 1, r->in0) += wgi_product(h.w, r->jac0);
+            if (r->in1 != 0)
+                *wgi_row(w, adjoint, 1, r->in1) += wgi_product(h.w, r->jac1);
             return nothing;
         }
     }
     const double p0 = h.w * r->jac0, p1 = h.w * r->jac1;
     h.in0 = r->in0;
     h.in1 = r->in1;
-    h.sum0 = adjoint[h.in0] + p0;
-    adjoint[h.in0] = h.sum0;
+    double *const to0 = wgi_row(w, adjoint, 1, h.in0);
+    h.sum0 = *to0 + p0;
+    *to0 = h.sum0;
     /* otherwise records with a single operand would wait for each other */
     if (h.in1 == 0) return h;
-    h.sum1 = adjoint[h.in1] + p1;
-    adjoint[h.in1] = h.sum1;
+    double *const to1 = wgi_row(w, adjoint, 1, h.in1);
+    h.sum1 = *to1 + p1;
+    *to1 = h.sum1;
     return h;
 }
 
 /* Takes two records at a time, which are one line of the cache. */
-static void sweep(const wgi_record *low, const wgi_record *high, double *restrict adjoint) {
+static inline __attribute__((always_inline)) void
+sweep_through(const wgi_record *low, const wgi_record *high, double *adjoint,
+              const wgi_window *w) {
     struct held h = nothing;
-    if ((high - low) % 2 != 0) h = replay(--high, adjoint, h);
+    if ((high - low) % 2 != 0) h = replay(--high, adjoint, w, h);
     for (const wgi_record *r = high; r != low;) {
         r -= 2;
         __builtin_prefetch((const void *)((uintptr_t)r - AHEAD), 0, 2);
-        h = replay(r + 1, adjoint, h);
-        h = replay(r, adjoint, h);
+        h = replay(r + 1, adjoint, w, h);
+        h = replay(r, adjoint, w, h);
     }
+}
+static void sweep(const wgi_record *low, const wgi_record *high, double *adjoint) {
+    sweep_through(low, high, adjoint, NULL);
+}
+__attribute__((nonnull)) static void sweep_window(const wgi_record *low, const wgi_record *high, double *adjoint,
+                         const wgi_window *w) {
+    sweep_through(low, high, adjoint, w);
 }
 
 /* The same, up to the first adjoint that becomes NaN. */
 static wg_status sweep_traced(wgi_core *c, const wgi_record *low, const wgi_record *high,
-                              double *adjoint) {
+                              double *adjoint, const wgi_window *window) {
     for (const wgi_record *r = high; r-- != low;) {
-        const double w = adjoint[r->out], before0 = adjoint[r->in0], before1 = adjoint[r->in1];
-        replay(r, adjoint, nothing);
-        if (__builtin_isunordered(adjoint[r->in0], adjoint[r->in1]) &&
-            !__builtin_isunordered(before0, before1))
+        const double *const in0 = wgi_row(window, adjoint, 1, r->in0),
+                     *const in1 = wgi_row(window, adjoint, 1, r->in1);
+        const double w = *wgi_row(window, adjoint, 1, r->out), before0 = *in0,
+                     before1 = *in1;
+        replay(r, adjoint, window, nothing);
+        if (__builtin_isunordered(*in0, *in1) && !__builtin_isunordered(before0, before1))
             return wgi_refuse_trace(c, r, w);
     }
     return WG_OK;
@@ -139,40 +149,41 @@ wg_status wgi_records_ordered(wgi_core *c) {
 }
 
 /* WG_ESTALE: a record is not in order. */
-static inline wg_status run(wgi_core *c, const wgi_record *low, const wgi_record *high) {
+static inline wg_status run(wgi_core *c, const wgi_record *low, const wgi_record *high,
+                            const wgi_window *w) {
     double *const adjoint = wgi_adjoints(c);
     if (c->branch_count > 1 && first_disordered(low, high) != NULL) return WG_ESTALE;
-    if (c->lanes != 1) wgi_sweep_lanes(low, high, adjoint, c->lanes);
-    else if (!c->traced) sweep(low, high, adjoint);
-    else return sweep_traced(c, low, high, adjoint);
+    if (c->lanes != 1) wgi_sweep_lanes(low, high, adjoint, c->lanes, w);
+    else if (c->traced) return sweep_traced(c, low, high, adjoint, w);
+    else if (w == NULL) sweep(low, high, adjoint);
+    else sweep_window(low, high, adjoint, w);
     return WG_OK;
 }
 
 wg_status wgi_sweep_run(wgi_core *c, const wgi_record *low, const wgi_record *high) {
-    const wg_status s = run(c, low, high);
+    const wg_status s = run(c, low, high, NULL);
     return s == WG_ESTALE ? wgi_fail_disordered(c, first_disordered(low, high)) : s;
 }
 
 /* How many records of a long recording are swept or left out together. */
 enum { RUN = 4096 };
 
-/* Of such runs. */
-struct counts {
-    uint64_t runs, left_out;
-};
+/* Are the adjoints of n slots all 0? Not known of a group that has rows elsewhere. */
+static int are_zero(const wgi_core *c, const wgi_window *w, uint32_t from, size_t n) {
+    if (w != NULL && w[from / WGI_GROUP_SLOTS] != 0) return 0;
+    return wgi_adjoints_zero(wgi_adjoints(c) + (size_t)from * c->lanes, n * c->lanes);
+}
 
 /* The same, but for runs of records whose results have adjoints that are all 0. */
 static wg_status sweep_runs(wgi_core *c, const wgi_record *low, const wgi_record *high,
-                            struct counts *n) {
-    const double *const adjoint = wgi_adjoints(c);
+                            const wgi_window *w, wgi_counts *n) {
     while (high != low) {
         const wgi_record *const from = high - low > RUN ? high - RUN : low;
         const size_t results = (size_t)(high[-1].out - from->out) + 1;
         n->runs++;
-        if (wgi_adjoints_zero(adjoint + (size_t)from->out * c->lanes, results * c->lanes))
-            n->left_out++;
+        if (are_zero(c, w, from->out, results)) n->left_out++;
         else {
-            const wg_status s = run(c, from, high);
+            const wg_status s = run(c, from, high, w);
             if (s != WG_OK) return s;
         }
         high = from;
@@ -180,85 +191,53 @@ static wg_status sweep_runs(wgi_core *c, const wgi_record *low, const wgi_record
     return WG_OK;
 }
 
-static wg_status one_after_the_other(wgi_core *c, uint64_t high, uint64_t low,
-                                     struct counts *n) {
+wg_status wgi_sweep_records(wgi_core *c, uint64_t high, uint64_t low, const wgi_window *w,
+                            wgi_counts *n) {
     for (int k = c->current; k >= 0 && high > low; k--) {
         const wgi_chunk *const chunk = &c->chunk[k];
         if (chunk->first >= high) continue;
         const wgi_record *const from =
             chunk->base + (low > chunk->first ? low - chunk->first : 0);
         const wgi_record *const to = chunk->base + (high - chunk->first);
-        const wg_status s = c->marks.kept ? sweep_runs(c, from, to, n) : run(c, from, to);
+        const wg_status s =
+            c->marks.kept ? sweep_runs(c, from, to, w, n) : run(c, from, to, w);
         if (s != WG_OK) return s;
         high = chunk->first;
     }
     return WG_OK;
 }
 
-/* ---- side by side ---- */
-
-struct side_by_side {
-    wgi_core *c;
-    const wgi_stretch *stretch;
-    uint64_t high, low;
-    atomic_uint_fast64_t runs, left_out;
-};
-
-static wg_status one_run(void *context, size_t k) {
-    struct side_by_side *const all = context;
-    const wgi_stretch *const stretch = all->stretch;
-    uint64_t low = k == 0 ? stretch->first : stretch->end[k - 1], high = stretch->end[k];
-    if (low < all->low) low = all->low;
-    if (high > all->high) high = all->high;
-    struct counts n = {0, 0};
-    const wg_status s = one_after_the_other(all->c, high, low, &n);
-    (void)atomic_fetch_add_explicit(&all->runs, n.runs, memory_order_relaxed);
-    (void)atomic_fetch_add_explicit(&all->left_out, n.left_out, memory_order_relaxed);
-    return s;
-}
-
-/* Records [low, high) of a stretch. */
-static wg_status sweep_stretch(wgi_core *c, const wgi_stretch *stretch, uint64_t high,
-                               uint64_t low, struct counts *n) {
-    /* waking threads for less takes longer; and what is traced stops at the first adjoint of
-     * all */
-    if (high - low < 2 * RUN || c->traced || wg_threads_count(stretch->threads) < 2)
-        return one_after_the_other(c, high, low, n);
-    struct side_by_side all = {.c = c, .stretch = stretch, .high = high, .low = low};
-    const wg_status s = wgi_threads_run_near(stretch->threads, stretch->runs, one_run, &all);
-    n->runs += all.runs;
-    n->left_out += all.left_out;
-    return s;
-}
-
-static wg_status sweep_parts(wgi_core *c, uint64_t high, uint64_t low, const wgi_stretch **at,
-                             struct counts *n) {
-    const wgi_stretch *stretch = *at;
-    wg_status s = WG_OK;
-    while (stretch != NULL && stretch->first >= high) stretch = stretch->prev;
-    for (; s == WG_OK && stretch != NULL; stretch = stretch->prev) {
-        const uint64_t end = stretch->end[stretch->runs - 1];
-        if (end <= low) break;
-        if (end < high) s = one_after_the_other(c, high, end, n);
-        if (s == WG_OK)
-            s = sweep_stretch(c, stretch, end < high ? end : high,
-                              stretch->first > low ? stretch->first : low, n);
-        high = stretch->first;
-        if (high <= low) break;
-    }
-    *at = stretch;
-    return s == WG_OK && high > low ? one_after_the_other(c, high, low, n) : s;
-}
-
-wg_status wgi_sweep_scalars(wgi_core *c, uint64_t high, uint64_t low, const wgi_stretch **at) {
-    struct counts n = {0, 0};
-    const wg_status s = sweep_parts(c, high, low, at, &n);
-    c->marks.runs += n.runs;
-    c->marks.left_out += n.left_out;
-    if (s != WG_ESTALE) return s;
+wg_status wgi_fail_disordered_in(wgi_core *c, uint64_t high, uint64_t low) {
     for (uint64_t number = low; number < high; number++) {
         const wgi_record *const r = wgi_record_at(c, number);
         if (first_disordered(r, r + 1) != NULL) return wgi_fail_disordered(c, r);
     }
-    return s;
+    return WG_ESTALE;
+}
+
+/* The records [low, high), but no stretch. */
+static wg_status sweep_between(wgi_core *c, uint64_t high, uint64_t low) {
+    wgi_counts n = {0, 0};
+    const wg_status s = wgi_sweep_records(c, high, low, NULL, &n);
+    c->marks.runs += n.runs;
+    c->marks.left_out += n.left_out;
+    return s == WG_ESTALE ? wgi_fail_disordered_in(c, high, low) : s;
+}
+
+wg_status wgi_sweep_scalars(wgi_core *c, uint64_t high, uint64_t low, const wgi_stretch **at) {
+    const wgi_stretch *stretch = *at;
+    wg_status s = WG_OK;
+    while (stretch != NULL && stretch->first >= high) stretch = stretch->prev;
+    for (; s == WG_OK && stretch != NULL; stretch = stretch->prev) {
+        const uint64_t end = wgi_stretch_end(stretch);
+        if (end <= low) break;
+        if (end < high) s = sweep_between(c, high, end);
+        if (s == WG_OK)
+            s = wgi_sweep_stretch(c, stretch, end < high ? end : high,
+                                  stretch->first > low ? stretch->first : low);
+        high = stretch->first;
+        if (high <= low) break;
+    }
+    *at = stretch;
+    return s == WG_OK && high > low ? sweep_between(c, high, low) : s;
 }

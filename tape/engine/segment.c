@@ -29,8 +29,42 @@ void wgi_segment_free(wgi_core *segment) {
     wg_tape_free(&segment->head);
 }
 
+/* It has chunks of its own only. */
+static void leave_place(wgi_core *segment) {
+    if (segment->placed == 0) return;
+    segment->placed = 0;
+    segment->chunks--;
+    memmove(&segment->chunk[0], &segment->chunk[1],
+            (size_t)segment->chunks * sizeof *segment->chunk);
+    memset(&segment->chunk[segment->chunks], 0, sizeof *segment->chunk);
+    segment->chunk[0].first = 0;
+    segment->current = 0;
+    segment->head.top = segment->chunk[0].base;
+}
+
+void wgi_segment_place(wgi_core *segment, wgi_record *at, uint64_t records) {
+    if (records == 0 || segment->chunks == WGI_MAX_CHUNKS) return;
+    memmove(&segment->chunk[1], &segment->chunk[0],
+            (size_t)segment->chunks * sizeof *segment->chunk);
+    memset(&segment->chunk[0], 0, sizeof *segment->chunk);
+    segment->chunk[0].base = segment->chunk[0].top = segment->head.top = at;
+    segment->chunks++;
+    segment->current = 0;
+    segment->placed = records;
+    segment->next_placed = segment->outer->first_placed;
+    segment->outer->first_placed = segment;
+    wgi_limit_set(segment);
+}
+
+void wgi_segments_revoke(wgi_core *outer) {
+    for (wgi_core *s = outer->first_placed; s != NULL; s = s->next_placed)
+        (void)wgi_fail(s, WG_EMODE, "the tape of the loop was reset, rewound or freed");
+    outer->first_placed = NULL;
+}
+
 void wgi_segment_open(wgi_core *segment, wgi_core *outer, uint32_t first, uint32_t last) {
     segment->outer = NULL;
+    leave_place(segment);
     segment->origin = 0;
     segment->owner = pthread_self();
     wg_tape_reset(&segment->head);
@@ -51,6 +85,7 @@ void wgi_segment_open(wgi_core *segment, wgi_core *outer, uint32_t first, uint32
 
 void wgi_segment_close(wgi_core *segment) {
     (void)wgi_tape_close(segment);
+    leave_place(segment);
     segment->outer = segment; /* that of the loop may be gone */
     segment->flags = 0;
 }

@@ -123,16 +123,33 @@ enum {
 };
 
 /* A part of a recording in runs of records that know nothing of each other: no result of one is
- * an operand in another, and no variable from before is an operand in two. Threads sweep them
- * side by side, in any order, and the bits are those of one after the other. It stands among
- * the payloads. */
+ * an operand in another. They are swept side by side, in any order, and the bits are the same
+ * (stretch.c). It stands among the payloads. */
+typedef struct wgi_run {
+    uint64_t end;   /* the number of the record behind it */
+    uint64_t slots; /* one more than its last slot; the next run has those from there on */
+    size_t shared;  /* so many of what is shared is of this run and those before */
+} wgi_run;
+/* Slots from before that run, which uses some of them, as others do. */
+typedef struct wgi_shared {
+    uint32_t group, run;
+    uint32_t other; /* the number, plus one, of the last one before it of the same group; or 0 */
+    uint32_t last;  /* is there none of the same group behind it? */
+} wgi_shared;
+enum { WGI_GROUP_SLOTS = 64 }; /* group k: those from 64 k on */
 typedef struct wgi_stretch {
     struct wgi_stretch *prev;
-    struct wg_threads *threads;
-    uint64_t first; /* the number of its first record */
+    struct wg_threads *threads; /* NULL: the caller sweeps */
+    uint64_t first;             /* the number of its first record */
+    uint64_t before;            /* its first slot */
+    const wgi_shared *shared;   /* run after run */
     size_t runs;
-    uint64_t end[]; /* of each run, and of the last one: the number of the record behind it */
+    wgi_run run[];
 } wgi_stretch;
+/* The number of the record behind it. */
+static inline uint64_t wgi_stretch_end(const wgi_stretch *s) {
+    return s->run[s->runs - 1].end;
+}
 
 /* Of somebody who works on a tape from call to call, which may be freed in between: c is
  * NULL then. */
@@ -260,6 +277,13 @@ typedef struct wgi_core {
 
     uint64_t max_record_count, max_slot_count;
     uint64_t memory_calls, resets;
+
+    struct wgi_windows *windows; /* for sweeps through stretches, or NULL */
+    /* A segment may have a place among the records of that tape, its chunk 0, with room for so
+     * many; 0: it has none. The tape of the loop: the first of those that have one; the next
+     * one of them. */
+    uint64_t placed;
+    struct wgi_core *first_placed, *next_placed;
 } wgi_core;
 
 static inline wgi_core *wgi_core_of(wg_tape *t) { return (wgi_core *)t; }
@@ -358,6 +382,11 @@ void wgi_segment_free(wgi_core *segment);
  * or, where that has failed, nothing. The tape is used by no other thread, and changed by
  * none. */
 void wgi_segment_open(wgi_core *segment, wgi_core *outer, uint32_t first, uint32_t last);
+/* Its first records, so many, stand there: among those of its tape, where they may be in the
+ * end. To be called before it records. */
+void wgi_segment_place(wgi_core *segment, wgi_record *at, uint64_t records);
+/* That tape has another use for the place from now on: segments that have one fail. */
+void wgi_segments_revoke(wgi_core *outer);
 /* It records nothing any more. */
 void wgi_segment_close(wgi_core *segment);
 
@@ -696,6 +725,8 @@ wg_status wgi_sweep_scalars(wgi_core *c, uint64_t high, uint64_t low, const wgi_
 /* Fails because a record was made with a variable that a rewind had forgotten, or one of a
  * segment. */
 wg_status wgi_fail_disordered(wgi_core *c, const wgi_record *r);
+/* The same for the first such record of number [low, high). */
+wg_status wgi_fail_disordered_in(wgi_core *c, uint64_t high, uint64_t low);
 /* Sweeps records from *high down to `low`, going only where there are marks, and sets marks on
  * its way. Where that takes longer than it is likely to save, it stops: *high is then how far
  * it has come, and `low` if it is done. */
@@ -713,12 +744,8 @@ static inline double wgi_product(double d, double p) {
     const double v = d * p;
     return __builtin_expect(v != v, 0) && (d == 0 || p == 0) ? 0 : v;
 }
-/* Sweeps a run of records backwards over `lanes` interleaved adjoints per slot: 2, 4, 8 or
- * more. */
-void wgi_sweep_lanes(const wgi_record *low, const wgi_record *high, double *adjoint,
-                     size_t lanes);
 
-/* The same forward. Every slot starts with zeros or with a seed; 1, 2, 4 or 8 lanes. */
+/* Sweeps a run of records forward. Every slot starts with zeros or with a seed; 1, 2, 4 or 8 lanes. */
 void wgi_forward_lanes(const wgi_record *low, const wgi_record *high, double *tangent,
                        size_t lanes);
 

@@ -26,7 +26,7 @@
 #include <unistd.h>
 #include "calls.h"
 
-enum { LENGTH = 60, BATCH = 1000, FIXED = 3000, SLOW = 60, SLOW_TRIAL = 10, MOST_ROWS = 800 };
+enum { LENGTH = 60, BATCH = 1000, FIXED = 3000, SLOW = 60, SLOW_TRIAL = 10, MOST_ROWS = 1000 };
 enum { LEAKED = 23, FOUND = 3, TEXT = 1 << 17, MOST_KINDS = 64 };
 
 static struct row rows[MOST_ROWS];
@@ -420,6 +420,7 @@ static void rows_open(void) {
                                              &calls_statement,
                                              &calls_statement_plain,
                                              &calls_statement_small,
+                                             &calls_let,
                                              &calls_matrix_drivers,
                                              &calls_arrays};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)

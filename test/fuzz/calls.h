@@ -48,7 +48,7 @@ extern const struct rows calls_arrays, calls_tape, calls_sweeps, calls_matrix,
     calls_elementwise, calls_data, calls_products, calls_batch, calls_solve, calls_spectral,
     calls_drivers, calls_matrix_drivers, calls_function, calls_derive, calls_files, calls_map,
     calls_turns, calls_model, calls_ode, calls_optimise, calls_special, calls_parallel,
-    calls_spill, calls_statement, calls_statement_plain, calls_statement_small;
+    calls_spill, calls_statement, calls_statement_plain, calls_statement_small, calls_let;
 
 /* ---- the world ---- */
 

@@ -8,8 +8,6 @@
 #include <string.h>
 #include "programs_toy.h"
 
-#define AT(a, i, j) ((a)->v[(i) + (a)->rows * (j)])
-
 struct toy_matrix toy_copy(const struct toy_matrix *a) {
     const struct toy_matrix y = toy_new(a->rows, a->cols);
     memcpy(y.v, a->v, a->rows * a->cols * sizeof *y.v);
@@ -321,6 +319,7 @@ struct toy_matrix toy_logarithm(const struct toy_matrix *a) {
     const struct toy_matrix one = toy_identity(a->rows);
     struct toy_matrix u = toy_copy(a), e = toy_sum(&u, -1, &one);
     toy_real f = 2;
+    toy_count_condition(a);
     for (int k = 0; k < ROOTS && !(size_of(&e) < 0.25L); k++) {
         const struct toy_matrix root = toy_root(&u);
         if (!all_finite(&root)) return root;

@@ -25,6 +25,7 @@ struct toy_matrix {
     size_t rows, cols;
     struct toy_series *v; /* column after column */
 };
+#define AT(a, i, j) ((a)->v[(i) + (a)->rows * (j)])
 
 /* One run. */
 struct toy_run {
@@ -81,6 +82,8 @@ struct toy_matrix toy_product(const struct toy_matrix *a, const struct toy_matri
 struct toy_matrix toy_sum(const struct toy_matrix *a, toy_real f, const struct toy_matrix *b);
 struct toy_matrix toy_symmetric(const struct toy_matrix *a);
 void toy_exchange(struct toy_matrix *a, size_t i, size_t k); /* rows */
+/* Counts the condition of a, which has a root or a logarithm. */
+void toy_count_condition(const struct toy_matrix *a);
 /* The toy does not know it where a is singular but for rounding. */
 struct toy_matrix toy_solve(const struct toy_matrix *a, const struct toy_matrix *b);
 /* The same anywhere. */

@@ -6,18 +6,7 @@
 #include <wengert/operation.h>
 #include "programs_toys.h"
 
-#define AT(a, i, j) ((a)->v[(i) + (a)->rows * (j)])
-#define DEFINE(name, ...)                                                                      \
-    void TOY(name)(const struct program_case *c, const struct program_step *s,                 \
-                   const struct toy_matrix *x, struct toy_matrix *y) {                         \
-        (void)c, (void)s, (void)x;                                                             \
-        __VA_ARGS__                                                                            \
-    }
 #define BIT(k) (s->whole[0] >> (k)&1)
-
-static void give(struct toy_matrix *y, struct toy_matrix a) {
-    memcpy(y->v, a.v, y->rows * y->cols * sizeof *y->v);
-}
 
 /* ---- element by element ---- */
 
@@ -425,9 +414,10 @@ DEFINE(symmetric_exp, const struct toy_matrix a = toy_symmetric(&x[0]);
        give(y, toy_exponential(&a));)
 DEFINE(symmetric_log, const struct toy_matrix a = toy_symmetric(&x[0]);
        give(y, toy_logarithm(&a));)
-DEFINE(symmetric_sqrt, const struct toy_matrix a = toy_symmetric(&x[0]); give(y, toy_root(&a));)
-DEFINE(symmetric_inverse_sqrt, struct toy_matrix a = toy_symmetric(&x[0]); a = toy_root(&a);
-       give(y, inverse(&a));)
+DEFINE(symmetric_sqrt, const struct toy_matrix a = toy_symmetric(&x[0]);
+       toy_count_condition(&a); give(y, toy_root(&a));)
+DEFINE(symmetric_inverse_sqrt, struct toy_matrix a = toy_symmetric(&x[0]);
+       toy_count_condition(&a); a = toy_root(&a); give(y, inverse(&a));)
 DEFINE(symmetric_cube, const struct toy_matrix a = toy_symmetric(&x[0]);
        const struct toy_matrix u = toy_product(&a, &a); give(y, toy_product(&u, &a));)
 DEFINE(expm, give(y, toy_exponential(&x[0]));)
@@ -436,46 +426,12 @@ DEFINE(powm, struct toy_matrix a = s->whole[0] < 0 ? inverse(&x[0]) : toy_copy(&
        for (int k = s->whole[0] < 0 ? -s->whole[0] : s->whole[0]; k > 0; k--)
            u = toy_product(&u, &a);
        give(y, u);)
-DEFINE(sqrtm, give(y, toy_root(&x[0]));)
+DEFINE(sqrtm, toy_count_condition(&x[0]); give(y, toy_root(&x[0]));)
 DEFINE(logm, give(y, toy_logarithm(&x[0]));)
 DEFINE(sylvester, give(y, toy_sylvester(&x[0], &x[1], &x[2]));)
 DEFINE(lyapunov, const struct toy_matrix u = toy_transpose(&x[0]);
        give(y, toy_sylvester(&x[0], &u, &x[1]));)
 DEFINE(lyapunov_discrete, give(y, toy_discrete(&x[0], &x[1]));)
-
-/* ---- moved ---- */
-
-DEFINE(copy, give(y, x[0]);)
-DEFINE(reversed, const size_t n = x[0].rows * x[0].cols;
-       for (size_t i = 0; i < n; i++) y->v[i] = x[0].v[n - 1 - i];)
-DEFINE(scatter_add, give(y, x[0]); const size_t n = x[0].rows * x[0].cols;
-       for (size_t i = 0; i < x[1].rows * x[1].cols; i++)
-           y->v[2 * i % n] = toy_add(y->v[2 * i % n], x[1].v[i]);)
-DEFINE(scatter_set, give(y, x[0]); const size_t n = x[0].rows * x[0].cols;
-       for (size_t i = 0; i < x[1].rows * x[1].cols; i++) y->v[2 * i % n] = x[1].v[i];)
-DEFINE(row, for (size_t j = 0; j < x[0].cols; j++) y->v[j] = AT(&x[0], (size_t)s->whole[0], j);)
-DEFINE(column,
-       for (size_t i = 0; i < x[0].rows; i++) y->v[i] = AT(&x[0], i, (size_t)s->whole[0]);)
-DEFINE(diagonal, for (size_t i = 0; i < y->rows; i++) y->v[i] = AT(&x[0], i, i);)
-DEFINE(stacked, give(y, x[0]);)
-DEFINE(concat_rows,
-       for (size_t j = 0; j < y->cols; j++) for (size_t i = 0; i < y->rows; i++)
-           AT(y, i, j) = i < x[0].rows ? AT(&x[0], i, j) : AT(&x[1], i - x[0].rows, j);)
-DEFINE(concat_cols,
-       for (size_t j = 0; j < y->cols; j++) for (size_t i = 0; i < y->rows; i++)
-           AT(y, i, j) = j < x[0].cols ? AT(&x[0], i, j) : AT(&x[1], i, j - x[0].cols);)
-DEFINE(diag, for (size_t i = 0; i < y->rows; i++) AT(y, i, i) = x[0].v[i];)
-DEFINE(tril, for (size_t j = 0; j < y->cols; j++) for (size_t i = 0; i < y->rows; i++) if (
-                 (long)j - (long)i <= s->whole[0]) AT(y, i, j) = AT(&x[0], i, j);)
-DEFINE(triu, for (size_t j = 0; j < y->cols; j++) for (size_t i = 0; i < y->rows; i++) if (
-                 (long)j - (long)i >= s->whole[0]) AT(y, i, j) = AT(&x[0], i, j);)
-DEFINE(flip_rows, for (size_t j = 0; j < y->cols; j++) for (size_t i = 0; i < y->rows; i++)
-                      AT(y, i, j) = AT(&x[0], y->rows - 1 - i, j);)
-DEFINE(pad, for (size_t j = 0; j < y->cols; j++) for (size_t i = 0; i < y->rows; i++)
-                AT(y, i, j) = j > 0 && i < x[0].rows ? AT(&x[0], i, j - 1)
-                                                     : toy_number(s->number[0]);)
-DEFINE(repeat, for (size_t j = 0; j < y->cols; j++) for (size_t i = 0; i < y->rows; i++)
-                   AT(y, i, j) = AT(&x[0], i / 2, j);)
 
 /* ---- statistics ---- */
 
@@ -511,40 +467,3 @@ void TOY(covariance)(const struct program_case *c, const struct program_step *s,
             if (i == j) AT(y, i, j) = toy_add(AT(y, i, j), toy_mul(x[3].v[0], x[3].v[0]));
         }
 }
-
-/* ---- loops ---- */
-
-/* Body of s on operands that stand one after the other. */
-static struct toy_matrix body(const struct program_case *c, const struct program_step *s,
-                              const struct toy_matrix *x) {
-    struct toy_series in[PROGRAM_NUMBERS];
-    size_t n = 0;
-    for (size_t k = 0; k < s->operands; k++) {
-        memcpy(in + n, x[k].v, x[k].rows * x[k].cols * sizeof *in);
-        n += x[k].rows * x[k].cols;
-    }
-    return toy_nodes(c, (size_t)s->whole[0], in);
-}
-DEFINE(call, const struct toy_matrix r = body(c, s, x); if (toy_run.known) give(y, r);)
-void TOY(map)(const struct program_case *c, const struct program_step *s,
-              const struct toy_matrix *x, struct toy_matrix *y) {
-    struct toy_matrix in[PROGRAM_INPUTS];
-    for (size_t k = 0; k < s->operands; k++) in[k] = x[k];
-    in[0].cols = 1;
-    for (size_t p = 0; p < x[0].cols; p++) {
-        struct toy_matrix part = {y->rows, 1, y->v + p * y->rows};
-        in[0].v = x[0].v + p * x[0].rows;
-        const struct toy_matrix r = body(c, s, in);
-        if (toy_run.known) give(&part, r);
-    }
-}
-void TOY(scan)(const struct program_case *c, const struct program_step *s,
-               const struct toy_matrix *x, struct toy_matrix *y) {
-    struct toy_matrix in[PROGRAM_INPUTS];
-    for (size_t k = 0; k < s->operands; k++) in[k] = x[k];
-    for (int step = 0; step < s->whole[1] && toy_run.known; step++) {
-        in[0] = body(c, s, in);
-        if (toy_run.known) give(y, in[0]);
-    }
-}
-DEFINE(checkpoint, TOY(scan)(c, s, x, y);)

@@ -4,6 +4,7 @@
 #ifndef WENGERT_TEST_FUZZ_PROGRAMS_TOYS_H
 #define WENGERT_TEST_FUZZ_PROGRAMS_TOYS_H
 
+#include <string.h>
 #include "programs_toy.h"
 
 enum { PROGRAM_USER_OPERATIONS = 2 };
@@ -71,31 +72,42 @@ enum rule {
     X(each)                                                                                    \
     X(user)                                                                                    \
     X(cubes)                                                                                   \
-    X(cubes_expanded) X(sum) X(mean) X(var) X(std) X(prod) X(max) X(min) X(norm_entries)       \
-        X(logsumexp) X(cumsum) X(cumprod) X(softmax) X(log_softmax) X(norm_column_sum) X(      \
-            norm_row_sum) X(layer_norm) X(matmul) X(gemm) X(gemv) X(dot) X(axpy) X(scale_real) \
-            X(ger) X(outer) X(kron) X(quadform) X(trace) X(trace_product) X(syrk) X(symm) X(   \
-                trmm) X(gram) X(wide) X(solve) X(solve_spd) X(inverse) X(inverse_spd) X(det)   \
-                X(logabsdet) X(logdet_spd) X(cholesky) X(factor_solve) X(factor_logdet)        \
-                    X(factor_det) X(factor_inverse) X(solve_batch) X(trsm) X(solve_banded) X(  \
-                        solve_tridiagonal) X(qr_q) X(qr_r) X(qr_product) X(lstsq) X(pinv)      \
-                        X(eigvalsh) X(eigh_squares) X(eigh_product) X(svdvals) X(svd_product)  \
-                            X(norm_spectral) X(norm_nuclear) X(symmetric_exp) X(symmetric_log) \
-                                X(symmetric_sqrt) X(symmetric_inverse_sqrt) X(symmetric_cube)  \
-                                    X(expm) X(powm) X(sqrtm) X(logm) X(sylvester) X(lyapunov)  \
-                                        X(lyapunov_discrete) X(copy) X(reversed)               \
-                                            X(scatter_add) X(scatter_set) X(row) X(column)     \
-                                                X(diagonal) X(stacked) X(concat_rows)          \
-                                                    X(concat_cols) X(diag) X(tril) X(triu)     \
-                                                        X(flip_rows) X(pad) X(repeat)          \
-                                                            X(mvn_logpdf) X(covariance)        \
-                                                                X(cross_entropy_soft) X(call)  \
-                                                                    X(map) X(scan)             \
-                                                                        X(checkpoint)
+    X(cubes_expanded)                                                                          \
+    X(sum)                                                                                     \
+    X(mean) X(var) X(std) X(prod) X(max) X(min) X(norm_entries) X(logsumexp) X(cumsum) X(      \
+        cumprod) X(softmax) X(log_softmax) X(norm_column_sum) X(norm_row_sum) X(layer_norm)    \
+        X(matmul) X(gemm) X(gemv) X(dot) X(axpy) X(scale_real) X(ger) X(outer) X(kron) X(      \
+            quadform) X(trace) X(trace_product) X(syrk) X(symm) X(trmm) X(gram) X(wide)        \
+            X(solve) X(solve_spd) X(inverse) X(inverse_spd) X(det) X(logabsdet) X(logdet_spd)  \
+                X(cholesky) X(factor_solve) X(factor_logdet) X(factor_det) X(factor_inverse)   \
+                    X(solve_batch) X(trsm) X(solve_banded) X(solve_tridiagonal) X(qr_q) X(     \
+                        qr_r) X(qr_product) X(lstsq) X(pinv) X(eigvalsh) X(eigh_squares)       \
+                        X(eigh_product) X(svdvals) X(svd_product) X(norm_spectral) X(          \
+                            norm_nuclear) X(symmetric_exp) X(symmetric_log) X(symmetric_sqrt)  \
+                            X(symmetric_inverse_sqrt) X(symmetric_cube) X(expm) X(powm)        \
+                                X(sqrtm) X(logm) X(sylvester) X(lyapunov) X(lyapunov_discrete) \
+                                    X(copy) X(reversed) X(scatter_add) X(scatter_set) X(row)   \
+                                        X(column) X(diagonal) X(stacked) X(concat_rows)        \
+                                            X(concat_cols) X(diag) X(tril) X(triu)             \
+                                                X(flip_rows) X(pad) X(repeat) X(mvn_logpdf)    \
+                                                    X(covariance) X(cross_entropy_soft)        \
+                                                        X(call) X(map) X(scan) X(checkpoint)
 #define TOY(name) toy_of_##name
 #define TOY_DECLARED(name)                                                                     \
     void TOY(name)(const struct program_case *c, const struct program_step *s,                 \
                    const struct toy_matrix *x, struct toy_matrix *y);
 PROGRAM_TOYS(TOY_DECLARED)
+
+/* Defines one of them. */
+#define DEFINE(name, ...)                                                                      \
+    void TOY(name)(const struct program_case *c, const struct program_step *s,                 \
+                   const struct toy_matrix *x, struct toy_matrix *y) {                         \
+        (void)c, (void)s, (void)x;                                                             \
+        __VA_ARGS__                                                                            \
+    }
+
+static inline void give(struct toy_matrix *y, struct toy_matrix a) {
+    memcpy(y->v, a.v, y->rows * y->cols * sizeof *y->v);
+}
 
 #endif

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* turns.c - the body of a loop runs twice: in the first turn on a tape of its own, and what it
  * reads, writes and decides is taken down, event by event; in the second one events are
- * compared, and places tell how far they have moved. */
+ * compared, and places tell how far they have moved. With WG_TURNS_EACH it goes on so: all
+ * turns are compared, and where they reach what does not move steadily is taken down. */
 #include "turns.h"
 
 #include <string.h>
 
 /* Events; the number of a place stands above. */
-enum { LOADED, STORED, ADDED, LOCAL, WHOLE, WAY, CONSTANT };
+enum { LOADED, STORED, ADDED, LOCAL, WHOLE, WAY, CONSTANT, EACH };
 enum { EVENT_BITS = 3 };
 
 int wgi_turn_need(wgi_turns *r, wgi_turn_list *l, size_t bytes) {
@@ -32,8 +33,9 @@ void wgi_turn_fail(wgi_turns *r, wg_status s, const char *what) {
     r->failed = 1;
 }
 
-static void give(wgi_turn_list *l) {
+void wgi_turn_give(wgi_turn_list *l) {
     if (l->at != NULL) wgi_home_release(&l->home, l->at);
+    l->at = NULL, l->n = l->room = 0;
 }
 
 static void drop(wgi_derived *d) {
@@ -43,7 +45,8 @@ static void drop(wgi_derived *d) {
         wg_callable_free(f->k);
         wgi_home_release(&f->home, f->way);
     }
-    give(&r->places), give(&r->locals), give(&r->way), give(&r->kept);
+    wgi_turn_give(&r->places), wgi_turn_give(&r->locals), wgi_turn_give(&r->way),
+        wgi_turn_give(&r->kept), wgi_turn_give(&r->reached);
     wg_tape_free(r->head.tape);
     wgi_home_release(&r->home, r);
 }
@@ -54,6 +57,7 @@ static int shrink(wgi_derived *d) {
     const int any = wgi_turn_forget(r);
     if (!r->holds || (r->turn != 0 && r->opened == r->c->generation)) return any;
     r->holds = 0;
+    wgi_turn_give(&r->reached);
     wgi_core_of(r->head.tape)->starved = 1;
     wg_tape_reset(r->head.tape);
     return 1;
@@ -117,8 +121,8 @@ wg_turns *wg_turns_begin(wg_tape *t, const void *site, const char *where, unsign
     r->open = r->holds = 1, r->failed = 0, r->opened = c->generation;
     r->flags = flags, r->site = site, r->where = where;
     r->turn = r->cursor = 0;
-    r->locals_made = 0;
-    r->places.n = r->locals.n = r->way.n = 0;
+    r->locals_made = r->columns = 0;
+    r->places.n = r->locals.n = r->way.n = r->reached.n = 0;
     memset(r->hash, 0, sizeof r->hash);
     return &r->head;
 }
@@ -126,12 +130,14 @@ wg_turns *wg_turns_begin(wg_tape *t, const void *site, const char *where, unsign
 int wg_turns_next(wg_turns *turns) {
     wgi_turns *const r = (wgi_turns *)turns;
     if (r == NULL || !r->open) return 0;
-    if (r->turn == 2 && r->cursor != r->way.n)
-        wgi_turn_fail(r, WG_EARG, "its second turn does less than the first one");
+    if (r->turn > 1 && r->cursor != r->way.n)
+        wgi_turn_fail(r, WG_EARG, "a turn does less than the first one");
     r->turn++;
     r->locals.n = 0;
     r->locals_made = 0;
-    return r->turn <= 2 && !r->failed;
+    if (r->turn > 2 && (r->flags & WG_TURNS_EACH) == 0) return 0;
+    r->cursor = 0;
+    return !r->failed;
 }
 
 /* Is it the first turn? Then takes an event down, otherwise compares. Gives the number that
@@ -145,7 +151,7 @@ static int64_t event(wgi_turns *r, unsigned what, uint64_t k) {
     }
     const uint64_t *const way = r->way.at;
     if (r->cursor == r->way.n || (way[r->cursor] & ((1u << EVENT_BITS) - 1)) != what) {
-        wgi_turn_fail(r, WG_EARG, "its first two turns do not do the same");
+        wgi_turn_fail(r, WG_EARG, "its turns do not do the same");
         return -1;
     }
     return (int64_t)(way[r->cursor++] >> EVENT_BITS);
@@ -205,10 +211,11 @@ static wgi_turn_place *place_of(wgi_turns *r, unsigned what, const void *p, int 
     if (r->turn == 1) return q;
     uintptr_t at = (uintptr_t)p;
     const uint32_t local = local_of(r, &at);
-    const ptrdiff_t stride = (ptrdiff_t)(at - q->at);
+    const uintptr_t moved = at - q->at;
+    const ptrdiff_t stride = r->turn == 2 ? (ptrdiff_t)moved : q->stride;
     if (local != q->local || q->number != (number != 0) || (local != 0 && stride != 0) ||
-        (q->again && q->stride != stride))
-        wgi_turn_fail(r, WG_EARG, "its first two turns do not reach memory in the same way");
+        (q->again && q->stride != stride) || moved != (uintptr_t)stride * (r->turn - 1))
+        wgi_turn_fail(r, WG_EARG, "its turns do not reach memory in the same way");
     q->stride = stride;
     q->again = 1;
     return NULL;
@@ -252,7 +259,7 @@ static wg_real constant(wgi_turns *r, standing x) {
 }
 static wg_real in_second_turn(wgi_turns *r, standing x) {
     const uint64_t *const way = r != NULL ? r->way.at : NULL;
-    if (way != NULL && !r->failed && r->turn == 2 && r->cursor < r->way.n &&
+    if (way != NULL && !r->failed && r->turn > 1 && r->cursor < r->way.n &&
         (way[r->cursor] & ((1u << EVENT_BITS) - 1)) == CONSTANT)
         (void)constant(r, x);
     return any();
@@ -346,9 +353,12 @@ void wg_turns_private(wg_turns *r, const void *p, size_t bytes) {
 wg_real wg_turns_whole(wg_turns *turns, double x) {
     wgi_turns *const r = (wgi_turns *)turns;
     if (r == NULL || r->failed || r->turn == 0) return any();
-    if (r->turn == 2) {
+    if (r->turn > 1) {
         const int64_t k = event(r, WHOLE, 0);
-        if (k >= 0) wgi_turn_place_at(r, (size_t)k)->value[1] = x;
+        wgi_turn_place *const q = k >= 0 ? wgi_turn_place_at(r, (size_t)k) : NULL;
+        if (q != NULL && r->turn == 2) q->value[1] = x;
+        if (q != NULL && r->turn > 2 && x != wgi_turn_whole(q, r->turn - 1))
+            wgi_turn_fail(r, WG_EARG, "a whole number does not grow by the same amount");
         return any();
     }
     if (!wgi_turn_need(r, &r->places, sizeof(wgi_turn_place)) ||
@@ -368,6 +378,73 @@ long long wg_turns_way(wg_turns *turns, long long way) {
     const uint64_t bits = (uint64_t)way, half[] = {bits & UINT32_MAX, bits >> 32};
     for (int k = 0; k < 2; k++)
         if (event(r, WAY, half[k]) != (int64_t)half[k])
-            wgi_turn_fail(r, WG_EARG, "its first two turns take different ways");
+            wgi_turn_fail(r, WG_EARG, "its turns take different ways");
     return way;
+}
+
+/* ---- what does not move steadily --------------------------------------------------------- */
+
+/* The place of a call, in each turn somewhere else, which is taken down; NULL: there is nothing
+ * more to do. */
+static wgi_turn_place *reach(wgi_turns *r, unsigned kind, uint64_t bits) {
+    if (r == NULL || r->failed || r->turn == 0) return NULL;
+    const unsigned char size =
+        kind == WGI_TURN_VARIABLE || kind == WGI_TURN_SUM ? sizeof(wg_real) : sizeof(double);
+    uintptr_t at = (uintptr_t)bits;
+    if ((r->flags & WG_TURNS_EACH) == 0)
+        wgi_turn_fail(r, WG_EMODE, "not all of its turns are run: WG_TURNS_EACH");
+    else if (kind != WGI_TURN_WHOLE && at == 0)
+        wgi_turn_fail(r, WG_ENULL, "a turn reads or writes at NULL");
+    else if (kind != WGI_TURN_WHOLE && local_of(r, &at) != 0)
+        wgi_turn_fail(r, WG_EARG, "in memory of a turn it does not move steadily");
+    else if (r->turn == 1 && r->places.n >= UINT32_MAX - 1)
+        wgi_turn_fail(r, WG_ESLOTS, "a turn has too many places");
+    if (r->failed || !wgi_turn_need(r, &r->reached, sizeof bits) ||
+        (r->turn == 1 && !wgi_turn_need(r, &r->places, sizeof(wgi_turn_place))))
+        return NULL;
+    const int64_t k = event(r, EACH, r->places.n);
+    if (k < 0) return NULL;
+    wgi_turn_place *const q = wgi_turn_place_at(r, (size_t)k);
+    if (r->turn == 1) {
+        r->places.n++;
+        memset(q, 0, sizeof *q);
+        q->each = (unsigned char)kind, q->column = r->columns++;
+        q->low = at, q->size = size;
+        q->number = kind == WGI_TURN_NUMBER || kind == WGI_TURN_WHOLE;
+        q->whole = kind == WGI_TURN_WHOLE;
+    } else if (q->each != kind) {
+        wgi_turn_fail(r, WG_EARG, "its turns do not do the same");
+        return NULL;
+    }
+    ((uint64_t *)r->reached.at)[r->reached.n++] = bits;
+    if (at < q->low) q->low = at;
+    if (at + size > q->high) q->high = at + size;
+    return r->turn == 1 ? q : NULL;
+}
+
+static wg_real load_each(wgi_turns *r, unsigned kind, uint64_t bits, double value) {
+    wgi_turn_place *const q = reach(r, kind, bits);
+    if (q == NULL) return any();
+    q->loaded = 1;
+    return q->operand = wg_input(r->head.tape, value);
+}
+
+wg_real wg_turns_load_each(wg_turns *turns, const wg_real *p) {
+    wgi_turns *const r = (wgi_turns *)turns;
+    return load_each(r, WGI_TURN_VARIABLE, (uintptr_t)p, real_at(r, p).value);
+}
+wg_real wg_turns_load_number_each(wg_turns *turns, const double *p) {
+    wgi_turns *const r = (wgi_turns *)turns;
+    return load_each(r, WGI_TURN_NUMBER, (uintptr_t)p, number_at(r, p).value);
+}
+wg_real wg_turns_whole_each(wg_turns *turns, double x) {
+    uint64_t bits;
+    memcpy(&bits, &x, sizeof bits);
+    return load_each((wgi_turns *)turns, WGI_TURN_WHOLE, bits, x);
+}
+void wg_turns_add_each(wg_turns *turns, wg_real *p, wg_real x) {
+    wgi_turn_place *const q = reach((wgi_turns *)turns, WGI_TURN_SUM, (uintptr_t)p);
+    if (q == NULL) return;
+    q->added = 1;
+    q->now = x;
 }

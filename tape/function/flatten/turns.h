@@ -39,11 +39,18 @@ typedef struct wgi_turn_place {
         whole; /* it holds a number, no variable; it is a whole number */
     unsigned char loaded, stored, added, again; /* again: seen in the second turn */
     unsigned char held; /* a state that holds what stands in memory besides */
+    unsigned char each; /* one of the kinds below: where it is in each turn, or its number,
+                         * stands in a column of what was reached; 0: it moves steadily */
+    uint32_t column;
+    uintptr_t low, high; /* of those that do not: between these addresses */
     uint32_t of,
         ago; /* reads, or holds, what was written to place `of` so many turns ago; 0: does not */
     unsigned char input, output; /* groups */
     wg_real operand, now;        /* what was loaded from before the turn; what is there */
 } wgi_turn_place;
+
+/* What calls .._each reach. */
+enum { WGI_TURN_VARIABLE = 1, WGI_TURN_NUMBER, WGI_TURN_WHOLE, WGI_TURN_SUM };
 
 /* Memory of a turn. */
 typedef struct wgi_turn_local {
@@ -83,20 +90,39 @@ typedef struct wgi_turns {
     unsigned flags;
     const void *site;
     const char *where;
-    size_t turn, cursor; /* turns so far; in the way, in the second one */
-    uint32_t locals_made;
+    size_t turn, cursor;           /* turns so far; in the way, in the second one */
+    uint32_t locals_made, columns; /* columns: places that are reached anew in each turn */
     wgi_turn_list places, locals, way,
-        kept; /* wgi_turn_place, wgi_turn_local, uint64_t, wgi_turn_kept */
+        kept;              /* wgi_turn_place, wgi_turn_local, uint64_t, wgi_turn_kept */
+    wgi_turn_list reached; /* addresses, or bits of numbers: a row per turn */
     uint32_t hash[WGI_TURN_HASH];
 } wgi_turns;
 
 static inline wgi_turn_place *wgi_turn_place_at(const wgi_turns *r, size_t k) {
     return (wgi_turn_place *)r->places.at + k;
 }
+/* Where a place is in a turn, and what a whole number is. */
+static inline uint64_t wgi_turn_reached(const wgi_turns *r, const wgi_turn_place *q,
+                                        size_t turn) {
+    return ((const uint64_t *)r->reached.at)[turn * r->columns + q->column];
+}
+static inline uintptr_t wgi_turn_address(const wgi_turns *r, const wgi_turn_place *q,
+                                         size_t turn) {
+    return q->each ? (uintptr_t)wgi_turn_reached(r, q, turn)
+                   : q->at + (uintptr_t)q->stride * turn;
+}
+static inline double wgi_turn_whole(const wgi_turn_place *q, size_t turn) {
+    return q->value[0] + (double)turn * (q->value[1] - q->value[0]);
+}
 /* Frees functions that no recording uses any more; 0: there are none. */
 int wgi_turn_forget(wgi_turns *r);
 /* Room for one more element of so many bytes; 0: there is none, and the tape has failed. */
 int wgi_turn_need(wgi_turns *r, wgi_turn_list *l, size_t bytes);
+/* Gives it back; it is empty then. */
+void wgi_turn_give(wgi_turn_list *l);
 void wgi_turn_fail(wgi_turns *r, wg_status s, const char *what);
+/* turns_reach.c: does q, in some turn, meet what w is in another turn, or in the same one? Two
+ * sums do not, where one of them moves in no steps. -1: no memory, and the tape has failed. */
+int wgi_turn_meet(wgi_turns *r, const wgi_turn_place *w, const wgi_turn_place *q);
 
 #endif

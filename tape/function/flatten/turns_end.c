@@ -10,28 +10,6 @@
 
 static int is_outer(const wgi_turn_place *q) { return q->local == 0 && !q->whole; }
 
-/* Distances from an address that 0 <= d < 2^63, as all places of one object have. */
-static void range_of(const wgi_turn_place *q, size_t turns, uintptr_t *low, uintptr_t *high) {
-    const uintptr_t last = q->at + (uintptr_t)q->stride * (turns - 1);
-    *low = q->stride < 0 ? last : q->at;
-    *high = (q->stride < 0 ? q->at : last) + q->size;
-}
-
-/* Does q, in some turn, meet what w is in another turn, or in the same one? */
-static int meet(const wgi_turn_place *w, const wgi_turn_place *q, size_t turns) {
-    uintptr_t low[2], high[2];
-    range_of(w, turns, &low[0], &high[0]);
-    range_of(q, turns, &low[1], &high[1]);
-    if (high[0] <= low[1] || high[1] <= low[0]) return 0;
-    if (w->stride != q->stride || w->stride == 0) return 1;
-    const intptr_t apart = (intptr_t)(q->at - w->at), turn = apart / w->stride;
-    for (intptr_t m = turn - 1; m <= turn + 1; m++) {
-        const intptr_t left = apart - m * w->stride;
-        if (left < (intptr_t)w->size && -left < (intptr_t)q->size) return 1;
-    }
-    return 0;
-}
-
 enum { MOST_TURNS_AGO = 64 };
 
 /* How many turns ago w was written where q is read now; below 0: it will be in so many turns,
@@ -39,7 +17,7 @@ enum { MOST_TURNS_AGO = 64 };
 static intptr_t turns_ago(const wgi_turns *r, const wgi_turn_place *w,
                           const wgi_turn_place *q) {
     if (!w->stored || w->added || q->stored || q->added || w->stride != q->stride ||
-        w->stride == 0 || w->number != q->number)
+        w->stride == 0 || w->number != q->number || w->each || q->each)
         return 0;
     const intptr_t apart = (intptr_t)(w->at - q->at), turns = apart / w->stride;
     if (turns * w->stride != apart || turns > MOST_TURNS_AGO || turns >= (intptr_t)r->turn)
@@ -52,19 +30,19 @@ static int is_carried(const wgi_turns *r, const wgi_turn_place *w, const wgi_tur
 }
 
 /* The index of a place that meets one that is written to; places.n: none does. */
-static size_t conflict(const wgi_turns *r) {
+static size_t conflict(wgi_turns *r) {
     const size_t n = r->places.n;
     for (size_t i = 0; i < n; i++) {
         const wgi_turn_place *const w = wgi_turn_place_at(r, i);
         if (!is_outer(w) || (!w->stored && !w->added)) continue;
         const size_t apart = (size_t)(w->stride < 0 ? -w->stride : w->stride);
         if (apart != 0 && apart < w->size) return i;
-        for (size_t k = 0; k < n; k++)
-            if (k != i && is_outer(wgi_turn_place_at(r, k)) &&
-                meet(w, wgi_turn_place_at(r, k), r->turn) &&
-                turns_ago(r, w, wgi_turn_place_at(r, k)) >= 0 &&
-                !is_carried(r, w, wgi_turn_place_at(r, k)))
+        for (size_t k = 0; k < n; k++) {
+            const wgi_turn_place *const q = wgi_turn_place_at(r, k);
+            if (k == i || !is_outer(q)) continue;
+            if (wgi_turn_meet(r, w, q) && turns_ago(r, w, q) >= 0 && !is_carried(r, w, q))
                 return k;
+        }
     }
     return n;
 }
@@ -109,10 +87,12 @@ static void hold(wgi_turns *r, size_t written) {
 /* ---- places as inputs and outputs -------------------------------------------------------- */
 
 static void group(const wgi_turns *r, wgi_turn_place *q) {
-    const int same = r->turn > 1 && q->stride == 0; /* in all turns; a single one is a point */
+    /* in all turns; a single one is a point */
+    const int same = r->turn > 1 && q->stride == 0 && !q->each;
     q->input = WGI_TURNS_NO_INPUT, q->output = WGI_TURNS_NO_OUTPUT;
     if (q->whole)
-        q->input = q->value[1] - q->value[0] != 0 ? WGI_TURNS_DATA : WGI_TURNS_NUMBERS;
+        q->input =
+            q->each || q->value[1] - q->value[0] != 0 ? WGI_TURNS_DATA : WGI_TURNS_NUMBERS;
     if (!is_outer(q)) return;
     const int state = q->loaded && q->stored && (same || q->held);
     if (q->loaded) {
@@ -242,8 +222,12 @@ static const wg_callable *function_of(wgi_turns *r) {
 
 /* ---- operands and results ---------------------------------------------------------------- */
 
-static const char *in_turn(const wgi_turn_place *q, size_t turn) {
-    return (const char *)(q->at + (uintptr_t)q->stride * turn);
+static double whole_in_turn(const wgi_turns *r, const wgi_turn_place *q, size_t turn) {
+    if (!q->each) return wgi_turn_whole(q, turn);
+    const uint64_t bits = wgi_turn_reached(r, q, turn);
+    double x;
+    memcpy(&x, &bits, sizeof x);
+    return x;
 }
 
 /* Numbers, one column per turn, as a constant matrix: they stay with the recording. */
@@ -259,9 +243,8 @@ static wg_mat numbers_of(wgi_turns *r, int which, size_t rows, size_t turns) {
     for (size_t i = 0, k = 0; (i = next_in(r, which, -1, i)) < r->places.n; i++, k++) {
         const wgi_turn_place *const q = wgi_turn_place_at(r, i);
         for (size_t p = 0; p < turns; p++)
-            data[k + p * rows] = q->whole
-                                     ? q->value[0] + (double)p * (q->value[1] - q->value[0])
-                                     : *(const double *)(const void *)in_turn(q, p);
+            data[k + p * rows] =
+                q->whole ? whole_in_turn(r, q, p) : *(const double *)wgi_turn_address(r, q, p);
     }
     return wg_mat_constant_borrowed(&r->c->head, rows, turns, data, rows);
 }
@@ -271,12 +254,16 @@ static wg_mat variables_of(wgi_turns *r, int which, size_t rows, size_t turns) {
     wgi_home home;
     wg_real *const x = obtain(r, rows * turns, sizeof *x, &home);
     if (x == NULL) return wg_mat_failed(rows, turns);
-    for (size_t i = 0, k = 0; (i = next_in(r, which, -1, i)) < r->places.n; i++, k++) {
-        const wgi_turn_place *const q = wgi_turn_place_at(r, i);
-        for (size_t p = 0; p < turns; p++) {
-            const void *const at = in_turn(q, p);
-            x[k + p * rows] =
-                q->number ? wg_constant(*(const double *)at) : *(const wg_real *)at;
+    enum { AT_ONCE = 64 }; /* turns whose columns stay in the cache */
+    for (size_t from = 0; from < turns; from += AT_ONCE) {
+        const size_t to = turns - from < AT_ONCE ? turns : from + AT_ONCE;
+        for (size_t i = 0, k = 0; (i = next_in(r, which, -1, i)) < r->places.n; i++, k++) {
+            const wgi_turn_place *const q = wgi_turn_place_at(r, i);
+            for (size_t p = from; p < to; p++) {
+                const void *const at = (const void *)wgi_turn_address(r, q, p);
+                x[k + p * rows] =
+                    q->number ? wg_constant(*(const double *)at) : *(const wg_real *)at;
+            }
         }
     }
     const wg_mat m = wg_mat_gather(&r->c->head, rows, turns, x);
@@ -286,7 +273,7 @@ static wg_mat variables_of(wgi_turns *r, int which, size_t rows, size_t turns) {
 
 /* Assigns to a place, as it is in a turn, or adds to it. */
 static void assign(wgi_turns *r, const wgi_turn_place *q, size_t turn, wg_real x) {
-    void *const at = (void *)(q->at + (uintptr_t)q->stride * turn);
+    void *const at = (void *)wgi_turn_address(r, q, turn);
     if (q->number) {
         double *const to = at;
         *to = q->added ? *to + wg_value(x) : wg_value(x);
@@ -302,7 +289,7 @@ static void assign_all(wgi_turns *r, int which, wg_mat y) {
     for (size_t i = 0, k = 0; (i = next_in(r, -1, which, i)) < r->places.n; i++, k++) {
         const wgi_turn_place *const q = wgi_turn_place_at(r, i);
         const size_t last = which == WGI_TURNS_EACH ? r->turn - 1 : 0;
-        for (size_t p = q->stride == 0 ? last : 0; !q->held && p <= last; p++)
+        for (size_t p = q->stride == 0 && !q->each ? last : 0; !q->held && p <= last; p++)
             assign(r, q, p, wg_mat_at(y, k, p));
     }
 }
@@ -311,7 +298,9 @@ static void assign_all(wgi_turns *r, int which, wg_mat y) {
 static void assign_nan(wgi_turns *r) {
     for (size_t i = 0; i < r->places.n; i++) {
         const wgi_turn_place *const q = wgi_turn_place_at(r, i);
-        const size_t turns = q->again && q->stride != 0 ? r->turn : 1;
+        size_t turns = q->again && q->stride != 0 ? r->turn : 1;
+        if (q->each && r->reached.n > q->column)
+            turns = (r->reached.n - q->column - 1) / r->columns + 1;
         for (size_t p = 0; is_outer(q) && !q->held && (q->stored || q->added) && p < turns; p++)
             assign(r, q, p, wg_constant(WGI_NAN));
     }
@@ -375,8 +364,8 @@ static void check(wgi_turns *r) {
     const wg_status s = wg_tape_status(r->head.tape);
     if (r->opened != r->c->generation)
         wgi_turn_fail(r, WG_ESTALE, "the tape was reset before its end");
-    if (r->turn == 2 && r->cursor != r->way.n)
-        wgi_turn_fail(r, WG_EARG, "its second turn does less than the first one");
+    if (r->turn > 1 && r->cursor != r->way.n)
+        wgi_turn_fail(r, WG_EARG, "a turn does less than the first one");
     if (s != WG_OK) wgi_turn_fail(r, s, wg_tape_message(r->head.tape));
     if (!r->failed && conflict(r) != r->places.n)
         wgi_turn_fail(r, WG_EARG, "a turn reads or overwrites what another one writes");

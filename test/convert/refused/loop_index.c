@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* options: --function f --with-respect-to x[0:8] --of return
- * says: loop_index.c:9: error: 'x[at[i]]' cannot be in a loop that is one record: from turn to turn it does not move by the same amount
+/* options: --function f --with-respect-to x[0:8] --of y[0:8]
+ * says: loop_index.c:8: error: 'y[at[i]] = x[i]' cannot be in a loop that is one record: from turn to turn it does not move by the same amount: only sums of variables may
  */
 static const int at[8] = {1, 0, 3, 2, 5, 4, 7, 6};
-double f(const double *x) {
-    double s = 1;
+void f(const double *x, double *y) {
     /* wengert: map */
-    for (int i = 0; i < 8; i++) s += x[at[i]] * i;
-    return s;
+    for (int i = 0; i < 8; i++) y[at[i]] = x[i];
 }

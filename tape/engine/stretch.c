@@ -1,0 +1,309 @@
+/* SPDX-License-Identifier: MIT */
+/* Parallel loops in a sweep: the runs of a stretch, side by side.
+ *
+ * A run writes to adjoints of its own slots, and to those of slots from before the loop. Of
+ * groups of these that others use, too, it has rows of its own, which go on from what stands
+ * among the adjoints, and which it sees through a window. When all runs are done, these rows
+ * are put together. Where one run has changed an adjoint, what it has made of it is the adjoint,
+ * with the bits of one run after the other. Where several have, it is what the first of them
+ * has made of it, plus what the others have added to it, from the last one on. Nothing of that
+ * depends on threads. */
+#include "stretch.h"
+#include "arena.h"
+
+#include <wengert/threads.h>
+
+#include <stdatomic.h>
+#include <string.h>
+
+typedef struct wgi_windows {
+    wgi_home home;
+    wgi_core *c; /* whose memory the rest is */
+    size_t count, runs;
+    int at_work;
+    wgi_window *window; /* `groups` entries of each, which are 0 between sweeps */
+    size_t groups;      /* there is room for so many of each */
+    double *rows;       /* of all that is shared */
+    unsigned char *swept; /* of each run: was it? Not, where there is nothing to do */
+    atomic_flag busy[];   /* of each window */
+} wgi_windows;
+
+struct side_by_side {
+    wgi_core *c;
+    wgi_windows *windows;
+    const wgi_stretch *stretch;
+    uint64_t high, low, top; /* top: there are no rows of slots from there on */
+    atomic_uint_fast64_t runs, left_out;
+    atomic_uint_fast32_t odd; /* a slot with an adjoint that is NaN */
+};
+
+/* ---- memory ---- */
+
+int wgi_windows_free(wgi_core *c) {
+    wgi_windows *const all = c->windows;
+    if (all == NULL || all->at_work) return 0;
+    c->windows = NULL;
+    if (all->c != NULL) wg_tape_free(&all->c->head);
+    wgi_home_release(&all->home, all);
+    return 1;
+}
+
+static wg_status need_windows(wgi_core *c, size_t count, size_t runs) {
+    if (c->windows != NULL && c->windows->count >= count && c->windows->runs >= runs)
+        return WG_OK;
+    (void)wgi_windows_free(c);
+    const size_t self = sizeof(wgi_windows) + count * sizeof(atomic_flag);
+    wgi_home home;
+    void *room;
+    wg_status s = wgi_home_obtain(c, self + runs, &home, &room);
+    if (s != WG_OK) return s;
+    wgi_windows *const all = room;
+    memset(all, 0, self);
+    all->home = home;
+    all->count = count;
+    all->runs = runs;
+    all->swept = (unsigned char *)room + self;
+    for (size_t k = 0; k < count; k++) atomic_flag_clear(&all->busy[k]);
+    c->windows = all;
+    all->at_work = 1;
+    wg_options o;
+    wg_tape *t = NULL;
+    memset(&o, 0, sizeof o);
+    o.reserve = c->reserve / 1024;
+    s = wgi_tape_beside(c, &o, &t);
+    if (t != NULL) all->c = wgi_core_of(t);
+    all->at_work = 0;
+    if (s != WG_OK) (void)wgi_windows_free(c);
+    return s;
+}
+
+/* Windows on so many groups, and rows. */
+static wg_status need_room(wgi_windows *all, size_t groups, size_t shared, size_t lanes) {
+    wgi_core *const c = all->c;
+    wg_status s = WG_OK;
+    if (groups > all->groups) {
+        groups += groups / 4;
+        const size_t bytes = all->count * groups * sizeof *all->window;
+        all->groups = 0;
+        s = wgi_region_need(c, &c->index[0], bytes, 0);
+        if (s != WG_OK) return s;
+        all->window = (wgi_window *)(void *)c->index[0].base;
+        all->groups = groups;
+        memset(all->window, 0, bytes);
+    }
+    if (shared != 0)
+        s = wgi_region_need(c, &c->index[1],
+                            shared * WGI_GROUP_SLOTS * lanes * sizeof *all->rows, 0);
+    all->rows = (double *)(void *)c->index[1].base;
+    return s;
+}
+
+/* ---- runs ---- */
+
+/* How many of the slots of a group are from before. */
+static size_t rows_before(const struct side_by_side *all, uint32_t group) {
+    const uint64_t n = all->stretch->before - (uint64_t)group * WGI_GROUP_SLOTS;
+    return n < WGI_GROUP_SLOTS ? (size_t)n : WGI_GROUP_SLOTS;
+}
+
+static double *own_rows(const struct side_by_side *all, size_t number) {
+    return all->windows->rows + number * WGI_GROUP_SLOTS * all->c->lanes;
+}
+
+static double *rows_among(const wgi_core *c, uint32_t group) {
+    return wgi_adjoints(c) + (size_t)group * WGI_GROUP_SLOTS * c->lanes;
+}
+
+static size_t take_window(wgi_windows *all) {
+    for (size_t k = 0;; k = k + 1 < all->count ? k + 1 : 0)
+        if (!atomic_flag_test_and_set_explicit(&all->busy[k], memory_order_acquire)) return k;
+}
+
+static size_t first_shared(const wgi_stretch *s, size_t run) {
+    return run == 0 ? 0 : s->run[run - 1].shared;
+}
+
+/* Copies the rows of the run's own slots in a group, which is that where these begin. */
+static void copy_results(const struct side_by_side *all, size_t run, uint32_t group, double *to,
+                         const double *from) {
+    const wgi_stretch *const s = all->stretch;
+    const uint64_t start = (uint64_t)group * WGI_GROUP_SLOTS, end = start + WGI_GROUP_SLOTS;
+    const uint64_t first = run == 0 ? s->before : s->run[run - 1].slots;
+    uint64_t last = s->run[run].slots;
+    if (last > end) last = end;
+    if (last > all->top) last = all->top;
+    if (first >= last) return;
+    const size_t lanes = all->c->lanes, at = (size_t)(first - start) * lanes;
+    memcpy(to + at, from + at, (size_t)(last - first) * lanes * sizeof *to);
+}
+
+static void open_window(const struct side_by_side *all, size_t run, wgi_window *w) {
+    const wgi_stretch *const stretch = all->stretch;
+    for (size_t i = first_shared(stretch, run); i < stretch->run[run].shared; i++) {
+        const uint32_t group = stretch->shared[i].group;
+        const size_t rows = rows_before(all, group);
+        double *const own = own_rows(all, i), *const there = rows_among(all->c, group);
+        memcpy(own, there, rows * all->c->lanes * sizeof *own);
+        if (rows < WGI_GROUP_SLOTS) copy_results(all, run, group, own, there);
+        w[group] = (uintptr_t)own - (uintptr_t)there;
+    }
+}
+
+static void close_window(const struct side_by_side *all, size_t run, wgi_window *w) {
+    const wgi_stretch *const stretch = all->stretch;
+    for (size_t i = first_shared(stretch, run); i < stretch->run[run].shared; i++) {
+        const uint32_t group = stretch->shared[i].group;
+        if (rows_before(all, group) < WGI_GROUP_SLOTS)
+            copy_results(all, run, group, rows_among(all->c, group), own_rows(all, i));
+        w[group] = 0;
+    }
+}
+
+static wg_status sweep_run(void *context, size_t k) {
+    struct side_by_side *const all = context;
+    wgi_core *const c = all->c;
+    const wgi_stretch *const stretch = all->stretch;
+    uint64_t low = k == 0 ? stretch->first : stretch->run[k - 1].end,
+             high = stretch->run[k].end;
+    if (low < all->low) low = all->low;
+    if (high > all->high) high = all->high;
+    all->windows->swept[k] = 0;
+    if (low >= high) return WG_OK;
+    const uint64_t from = wgi_record_at(c, low)->out, to = wgi_record_at(c, high - 1)->out + 1;
+    if (wgi_adjoints_zero(wgi_adjoints(c) + from * c->lanes, (size_t)(to - from) * c->lanes))
+        return WG_OK;
+    wgi_counts n = {0, 0};
+    const int any = stretch->run[k].shared > first_shared(stretch, k);
+    const size_t number = any ? take_window(all->windows) : 0;
+    wgi_window *const w = any ? all->windows->window + number * all->windows->groups : NULL;
+    if (any) open_window(all, k, w);
+    const wg_status s = wgi_sweep_records(c, high, low, w, &n);
+    if (any) {
+        close_window(all, k, w);
+        atomic_flag_clear_explicit(&all->windows->busy[number], memory_order_release);
+    }
+    all->windows->swept[k] = 1;
+    (void)atomic_fetch_add_explicit(&all->runs, n.runs, memory_order_relaxed);
+    (void)atomic_fetch_add_explicit(&all->left_out, n.left_out, memory_order_relaxed);
+    return s;
+}
+
+/* What is traced stops at the first adjoint of all. */
+static wg_status last_run_first(struct side_by_side *all) {
+    wg_status s = WG_OK;
+    for (size_t k = all->stretch->runs; k-- > 0 && s == WG_OK;) s = sweep_run(all, k);
+    return s;
+}
+
+/* ---- what is shared ---- */
+
+/* The one before it of the same group whose run was swept; or NULL. */
+static const wgi_shared *before_it(const struct side_by_side *all, const wgi_shared *s) {
+    do s = s->other != 0 ? &all->stretch->shared[s->other - 1] : NULL;
+    while (s != NULL && !all->windows->swept[s->run]);
+    return s;
+}
+
+static uint64_t bits_of(double x) {
+    uint64_t bits;
+    memcpy(&bits, &x, sizeof bits);
+    return bits;
+}
+
+/* Adjoints [from, from + n) of a group, n at most WGI_GROUP_SLOTS, which is what all runs began
+ * with; from the last run that has rows of it. */
+static void put_together(struct side_by_side *all, const wgi_shared *last, size_t from, size_t n,
+                         double *adjoint) {
+    const wgi_shared *const shared = all->stretch->shared;
+    double sum[WGI_GROUP_SLOTS];
+    uint64_t first[WGI_GROUP_SLOTS]; /* the first that has changed it, plus one; or 0 */
+    memcpy(sum, adjoint, n * sizeof *sum);
+    memset(first, 0, n * sizeof *first);
+    for (const wgi_shared *s = last; s != NULL; s = before_it(all, s)) {
+        const uint64_t number = (uint64_t)(s - shared) + 1;
+        const double *const own = own_rows(all, (size_t)(s - shared)) + from;
+        for (size_t i = 0; i < n; i++) {
+            const int changed = bits_of(own[i]) != bits_of(adjoint[i]);
+            sum[i] = changed ? own[i] : sum[i];
+            first[i] = changed ? number : first[i];
+        }
+    }
+    for (const wgi_shared *s = last; s != NULL; s = before_it(all, s)) {
+        const uint64_t number = (uint64_t)(s - shared) + 1;
+        const double *const own = own_rows(all, (size_t)(s - shared)) + from;
+        for (size_t i = 0; i < n; i++) {
+            const int more = bits_of(own[i]) != bits_of(adjoint[i]) && first[i] != number;
+            const double with = sum[i] + (own[i] - adjoint[i]);
+            sum[i] = more ? with : sum[i];
+        }
+    }
+    for (size_t i = 0; all->c->traced && i < n; i++)
+        if (__builtin_isnan(sum[i]) && !__builtin_isnan(adjoint[i]))
+            atomic_store(&all->odd, last->group * WGI_GROUP_SLOTS + (unsigned)i);
+    memcpy(adjoint, sum, n * sizeof *sum);
+}
+
+/* The groups of which that run has the last rows. */
+static wg_status put_run(void *context, size_t k) {
+    struct side_by_side *const all = context;
+    const wgi_stretch *const stretch = all->stretch;
+    for (size_t i = first_shared(stretch, k); i < stretch->run[k].shared; i++) {
+        const wgi_shared *s = &stretch->shared[i];
+        if (!s->last) continue;
+        double *const there = rows_among(all->c, s->group);
+        const size_t n = rows_before(all, s->group) * all->c->lanes;
+        if (!all->windows->swept[s->run]) s = before_it(all, s);
+        for (size_t from = 0; s != NULL && from < n; from += WGI_GROUP_SLOTS)
+            put_together(all, s, from, n - from < WGI_GROUP_SLOTS ? n - from : WGI_GROUP_SLOTS,
+                         there + from);
+    }
+    return WG_OK;
+}
+
+/* ---- a stretch ---- */
+
+/* A status that nobody has a message for yet. */
+static wg_status fail_stretch(struct side_by_side *all, wg_status s) {
+    wgi_core *const c = all->c;
+    if (s == WG_ENOMEM || s == WG_EBUDGET) {
+        c->swept = 0;
+        return wgi_refuse(c, s, "a sweep: no memory for adjoints of %zu segments",
+                          all->stretch->runs);
+    }
+    if (s == WG_ESTALE) return wgi_fail_disordered_in(c, all->high, all->low);
+    if (s == WG_OK && c->traced && all->odd != 0) {
+        c->swept = 0;
+        return wgi_refuse(c, WG_ENONFINITE,
+                          "a sweep: the adjoint of slot %u became NaN where those of segments "
+                          "of a parallel loop are added up",
+                          (unsigned)all->odd);
+    }
+    return s;
+}
+
+wg_status wgi_sweep_stretch(wgi_core *c, const wgi_stretch *stretch, uint64_t high,
+                            uint64_t low) {
+    enum { LEAST_RECORDS = 8192, LEAST_SHARED = 256 };
+    if (high <= low) return WG_OK;
+    struct side_by_side all = {.c = c, .stretch = stretch, .high = high, .low = low};
+    all.top = (uint64_t)wgi_record_at(c, high - 1)->out + 1;
+    const size_t threads = wg_threads_count(stretch->threads), runs = stretch->runs,
+                 shared = stretch->run[runs - 1].shared;
+    wg_status s = need_windows(c, threads < runs ? threads : runs, runs);
+    if (s == WG_OK)
+        s = need_room(c->windows, (size_t)(all.top / WGI_GROUP_SLOTS + 1), shared, c->lanes);
+    if (s != WG_OK) return fail_stretch(&all, s);
+    all.windows = c->windows;
+    all.windows->at_work = 1;
+    /* waking threads for less takes longer */
+    s = c->traced ? last_run_first(&all)
+                  : wgi_threads_run_near(high - low < LEAST_RECORDS ? NULL : stretch->threads,
+                                         runs, sweep_run, &all);
+    if (s == WG_OK)
+        s = wgi_threads_run_near(shared < LEAST_SHARED ? NULL : stretch->threads, runs, put_run,
+                                 &all);
+    all.windows->at_work = 0;
+    c->marks.runs += all.runs;
+    c->marks.left_out += all.left_out;
+    return fail_stretch(&all, s);
+}

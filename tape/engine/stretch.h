@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: MIT */
+/* stretch.h - windows, through which threads look at adjoints while they sweep the runs of a
+ * stretch side by side. Internal. */
+#ifndef WGI_TAPE_ENGINE_STRETCH_H
+#define WGI_TAPE_ENGINE_STRETCH_H
+
+#include "tape.h"
+
+/* Of each group of slots: how far from its place among the adjoints its rows are, in bytes. 0
+ * mostly: there they are. */
+typedef uintptr_t wgi_window;
+
+/* How many runs of records were come to, and left out. */
+typedef struct wgi_counts {
+    uint64_t runs, left_out;
+} wgi_counts;
+
+/* The row of a slot; w NULL: there is no window. */
+static inline __attribute__((always_inline)) double *
+wgi_row(const wgi_window *w, double *adjoint, size_t lanes, uint32_t slot) {
+    if (w == NULL) return adjoint + (size_t)slot * lanes;
+    return (double *)((uintptr_t)adjoint + (size_t)slot * lanes * sizeof(double) +
+                      w[slot / WGI_GROUP_SLOTS]);
+}
+
+/* Sweeps a run of records backwards over `lanes` interleaved adjoints per slot: 2, 4, 8 or
+ * more; through a window or, NULL, without. */
+void wgi_sweep_lanes(const wgi_record *low, const wgi_record *high, double *adjoint,
+                     size_t lanes, const wgi_window *w);
+/* Sweeps records [low, high), none of them a block's, through a window or, NULL, without. */
+wg_status wgi_sweep_records(wgi_core *c, uint64_t high, uint64_t low, const wgi_window *w,
+                            wgi_counts *n);
+/* Sweeps records [low, high) of a stretch, in its threads. */
+wg_status wgi_sweep_stretch(wgi_core *c, const wgi_stretch *s, uint64_t high, uint64_t low);
+/* Gives up what such sweeps keep, unless one is at work; was there anything? */
+int wgi_windows_free(wgi_core *c);
+
+#endif
