@@ -6,7 +6,7 @@
 
 #include <fenv.h>
 #include <wengert/array.h>
-#include "tape/function/text/text.h"
+#include "tape/engine/text.h"
 
 static void any_name_becomes_an_identifier(void **state) {
     static const char *const name[] = {

@@ -7,6 +7,7 @@
 #include <cmocka.h>
 #include <stdio.h>
 #include "tape/function/make/finish.h"
+#include "tape/function/graph/dense_node.h"
 #include "file_case.h"
 
 /* ---- text and graphs ---- */

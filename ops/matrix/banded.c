@@ -12,8 +12,7 @@
 
 static wg_status singular(wg_block *b, int info) {
     b->info = info;
-    b->why = "the matrix is singular";
-    return WG_ESINGULAR;
+    return wgi_block_refuse(b, WG_ESINGULAR, "the matrix is singular");
 }
 
 static const char right_side[] = "the right-hand side has not as many rows as the matrix";
@@ -193,9 +192,7 @@ const wg_block_op wgi_op_band = {"wg_solve_banded", WG_OP_EXPANDS, band_shape,
 wg_mat wg_solve_banded(wg_tape *t, size_t kl, size_t ku, wg_mat a, wg_mat b) {
     const struct band p = {kl, ku};
     const wg_mat in[2] = {a, b};
-    wg_mat x;
-    (void)wg_apply(t, &wgi_op_band, &p, sizeof p, 2, in, 1, &x);
-    return x;
+    return wgi_apply_one(t, &wgi_op_band, &p, sizeof p, 2, in);
 }
 
 /* ---- tridiagonal: operands lower, diagonal, upper, B ---- */
@@ -338,7 +335,5 @@ const wg_block_op wgi_op_tridiagonal = {
 
 wg_mat wg_solve_tridiagonal(wg_tape *t, wg_mat lower, wg_mat diagonal, wg_mat upper, wg_mat b) {
     const wg_mat in[4] = {lower, diagonal, upper, b};
-    wg_mat x;
-    (void)wg_apply(t, &wgi_op_tridiagonal, NULL, 0, 4, in, 1, &x);
-    return x;
+    return wgi_apply_one(t, &wgi_op_tridiagonal, NULL, 0, 4, in);
 }

@@ -97,8 +97,7 @@ static double *mark_of(const wg_block *b, size_t k) { return (double *)b->saved 
 /* What went wrong in a member. */
 static wg_status failed(wg_block *b, const member *m, wg_status s) {
     b->info = m->call.info;
-    b->why = m->call.why;
-    return s;
+    return wgi_block_refuse(b, s, m->call.why);
 }
 
 /* ---- what is NaN ---- */
@@ -145,25 +144,20 @@ static wg_status batch_shape(wg_block *b) {
     member m;
     size_t all;
     for (size_t i = 0; i < b->inputs; i++)
-        if (!is_shared(p, i) && b->in[i].cols != (p->count != 0 ? width(b, i) * p->count : 0)) {
-            b->why = "columns that the members of the batch do not divide among them";
-            return WG_ESHAPE;
-        }
+        if (!is_shared(p, i) && b->in[i].cols != (p->count != 0 ? width(b, i) * p->count : 0))
+            return wgi_block_refuse(
+                b, WG_ESHAPE, "columns that the members of the batch do not divide among them");
     const wg_status s = open_member(b, &m);
     if (s != WG_OK) return failed(b, &m, s);
     for (size_t k = 0; k < b->outputs; k++) {
         b->out[k].rows = m.call.out[k].rows;
         if (__builtin_mul_overflow(m.call.out[k].cols, p->count, &b->out[k].cols) ||
-            b->out[k].cols > INT_MAX) {
-            b->why = "a result larger than BLAS can take";
-            return WG_ESHAPE;
-        }
+            b->out[k].cols > INT_MAX)
+            return wgi_block_refuse(b, WG_ESHAPE, "a result larger than BLAS can take");
     }
     if (p->count > SIZE_MAX / 128 || __builtin_mul_overflow(m.saved, p->count, &all) ||
-        __builtin_add_overflow(all, marks(p->count), &all)) {
-        b->why = "more than memory can hold";
-        return WG_ESHAPE;
-    }
+        __builtin_add_overflow(all, marks(p->count), &all))
+        return wgi_block_refuse(b, WG_ESHAPE, "more than memory can hold");
     b->saved_bytes = all;
     b->work_bytes = m.call.work_bytes;
     return WG_OK;

@@ -17,11 +17,10 @@
 
 static wg_status cholesky_shape(wg_block *b) {
     const size_t count = *(const size_t *)b->params, n = b->in[0].rows;
-    if ((n != 0 && count > SIZE_MAX / n) || b->in[0].cols != n * count) {
-        b->why = count == 1 ? "the matrix is not square"
-                            : "the batch is not of that many square matrices";
-        return WG_ESHAPE;
-    }
+    if ((n != 0 && count > SIZE_MAX / n) || b->in[0].cols != n * count)
+        return wgi_block_refuse(b, WG_ESHAPE,
+                                count == 1 ? "the matrix is not square"
+                                           : "the batch is not of that many square matrices");
     b->out[0].rows = n, b->out[0].cols = n * count;
     b->work_bytes = wgi_room_of(n * n) + wgi_room_of(wgi_cholesky_bar_room());
     return WG_OK;
@@ -38,10 +37,8 @@ static wg_status cholesky_value(wg_block *b) {
                       ? wgi_tiny_cholesky(n, l)
                       : LAPACKE_dpotrf_work(LAPACK_COL_MAJOR, 'L', wgi_int(n), l, wgi_int(n));
         if (b->info == 0) continue;
-        if (count == 1 || !wgi_factor_is_nan(b, k, 1)) {
-            b->why = "the matrix is not positive definite";
-            return WG_ESINGULAR;
-        }
+        if (count == 1 || !wgi_factor_is_nan(b, k, 1))
+            return wgi_block_refuse(b, WG_ESINGULAR, "the matrix is not positive definite");
         b->info = 0;
         for (size_t j = 0; j < n; j++)
             for (size_t i = j; i < n; i++) l[i + j * n] = NAN;
@@ -152,9 +149,7 @@ const wg_block_op wgi_op_cholesky_batch = {"wg_cholesky_batch", WG_OP_TRANS | WG
                                            &batch_traits};
 
 static wg_mat cholesky(wg_tape *t, const wg_block_op *op, size_t count, wg_mat a) {
-    wg_mat l;
-    (void)wg_apply(t, op, &count, sizeof count, 1, &a, 1, &l);
-    return l;
+    return wgi_apply_one(t, op, &count, sizeof count, 1, &a);
 }
 
 wg_mat wg_cholesky(wg_tape *t, wg_mat a) { return cholesky(t, &wgi_op_cholesky, 1, a); }

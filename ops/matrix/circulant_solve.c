@@ -152,10 +152,9 @@ static int is_turned(const wg_block *b) { return ((const direction *)b->params)-
 
 static wg_status circulant_shape(wg_block *b) {
     const size_t n = b->in[0].rows;
-    if (b->in[0].cols != 1 || b->in[1].rows != n) {
-        b->why = "the first column and the right side are not columns of one length";
-        return WG_ESHAPE;
-    }
+    if (b->in[0].cols != 1 || b->in[1].rows != n)
+        return wgi_block_refuse(
+            b, WG_ESHAPE, "the first column and the right side are not columns of one length");
     b->out[0].rows = n, b->out[0].cols = b->in[1].cols;
     b->saved_bytes = (2 * n + 1) * sizeof(double);
     b->work_bytes = (plan_doubles(n) + 7 * n) * sizeof(double);
@@ -185,18 +184,14 @@ static wg_status circulant_value(wg_block *b) {
     if (n == 0) return WG_OK;
     int finite = wgi_all_finite(n, b->in[0].value);
     for (size_t c = 0; c < k; c++) finite &= wgi_all_finite(n, right->value + c * right->ld);
-    if (!finite) {
-        b->why = "an operand is not finite";
-        return WG_ENONFINITE;
-    }
+    if (!finite) return wgi_block_refuse(b, WG_ENONFINITE, "an operand is not finite");
     const plan p = plan_of(n, at);
     of_c[2 * n] = transform_real(&p, b->in[0].value, of_c);
     for (size_t i = 0; i < n; i++) most = fmax(most, hypot(of_c[2 * i], of_c[2 * i + 1]));
     for (size_t i = 0; i < n; i++)
-        if (!(hypot(of_c[2 * i], of_c[2 * i + 1]) > 8 * (double)n * DBL_EPSILON * most)) {
-            b->why = "the matrix is singular, or no digit of a solution is known";
-            return WG_ESINGULAR;
-        }
+        if (!(hypot(of_c[2 * i], of_c[2 * i + 1]) > 8 * (double)n * DBL_EPSILON * most))
+            return wgi_block_refuse(
+                b, WG_ESINGULAR, "the matrix is singular, or no digit of a solution is known");
     for (size_t c = 0; c < k; c++)
         solve(&p, of_c, is_turned(b), right->value + c * right->ld,
               b->out[0].value + c * b->out[0].ld, z);
@@ -321,7 +316,5 @@ static wg_status circulant_adjoint(wg_tape *t, wg_block *b, const wg_mat *in, co
 wg_mat wg_solve_circulant(wg_tape *t, wg_mat c, wg_mat b) {
     const direction p = {0};
     const wg_mat in[2] = {c, b};
-    wg_mat x;
-    (void)wg_apply(t, &wgi_op_solve_circulant, &p, sizeof p, 2, in, 1, &x);
-    return x;
+    return wgi_apply_one(t, &wgi_op_solve_circulant, &p, sizeof p, 2, in);
 }

@@ -63,7 +63,7 @@ enum { MOST = 16 }; /* operands of wg_apply */
 /* More of them in parts of parts, so that an element is copied once for each level. */
 static wg_mat join(wg_tape *t, const wg_block_op *op, unsigned beside, size_t count,
                    const wg_mat *x) {
-    wg_mat part[MOST], y;
+    wg_mat part[MOST];
     if (count == 0) return wg_mat_constant(t, 0, 0, &(const double){0}, 1);
     if (count > MOST && x != NULL) {
         for (size_t k = 0, from = 0; k < MOST; k++) {
@@ -73,8 +73,7 @@ static wg_mat join(wg_tape *t, const wg_block_op *op, unsigned beside, size_t co
         }
         count = MOST, x = part;
     }
-    (void)wg_apply(t, op, &beside, sizeof beside, count <= MOST ? count : MOST, x, 1, &y);
-    return y;
+    return wgi_apply_one(t, op, &beside, sizeof beside, count <= MOST ? count : MOST, x);
 }
 
 wg_mat wg_concat_rows(wg_tape *t, size_t count, const wg_mat *x) {
@@ -132,7 +131,5 @@ const wg_block_op wgi_op_pad = {"wg_pad", WGI_MOVES, pad_shape, pad_value, pad_v
 wg_mat wg_pad(wg_tape *t, wg_mat x, size_t above, size_t below, size_t left, size_t right,
               double value) {
     const struct padding p = {above, below, left, right, value};
-    wg_mat y;
-    (void)wg_apply(t, &wgi_op_pad, &p, sizeof p, 1, &x, 1, &y);
-    return y;
+    return wgi_apply_one(t, &wgi_op_pad, &p, sizeof p, 1, &x);
 }

@@ -4,7 +4,7 @@
 #include <wengert/products.h>
 #include "convolution.h"
 #include "expand.h"
-#include "refusal.h"
+#include "call.h"
 #include "traits.h"
 #include "view.h"
 
@@ -208,12 +208,11 @@ static const char *length(wgi_conv_sizes *s, int d) {
 
 static wg_mat conv(wg_tape *t, const wg_block_op *op, wgi_conv_sizes *s, wg_mat x, wg_mat w,
                    const wg_mat *bias) {
-    wg_mat in[3] = {x, w, x}, r;
+    wg_mat in[3] = {x, w, x};
     if (bias != NULL) in[2] = *bias;
     if (s->groups == 0) s->groups = 1;
     for (int d = 0; d < 2 && s->bad == NULL; d++) s->bad = length(s, d);
-    (void)wg_apply(t, op, s, sizeof *s, bias != NULL ? 3 : 2, in, 1, &r);
-    return r;
+    return wgi_apply_one(t, op, s, sizeof *s, bias != NULL ? 3 : 2, in);
 }
 
 static wgi_conv_sizes all_of(const wg_conv *s) {

@@ -55,10 +55,8 @@ void wgi_pair_column_tangent(size_t n, size_t d, const double *u, const double *
 }
 
 wg_status wgi_pair_shape(wg_block *b, const wg_block_arg *x, const wg_block_arg *scale) {
-    if ((unsigned)*(const wg_kernel *)b->params > WG_MATERN_52) {
-        b->why = "there is no such kernel";
-        return WG_EARG;
-    }
+    if ((unsigned)*(const wg_kernel *)b->params > WG_MATERN_52)
+        return wgi_block_refuse(b, WG_EARG, "there is no such kernel");
     if (scale->cols != 1 || (scale->rows != 1 && scale->rows != x->cols))
         return wgi_block_refuse(
             b, WG_ESHAPE, "there is neither one length scale nor one for each coordinate");
@@ -266,15 +264,11 @@ wg_mat wg_covariance(wg_tape *t, wg_kernel kernel, wg_mat x, wg_mat scale, wg_re
                      wg_real noise) {
     const wg_real amplitudes[2] = {sigma, noise};
     const wg_mat in[3] = {x, scale, wg_mat_gather(t, 2, 1, amplitudes)};
-    wg_mat k;
-    (void)wg_apply(t, &wgi_op_covariance, &kernel, sizeof kernel, 3, in, 1, &k);
-    return k;
+    return wgi_apply_one(t, &wgi_op_covariance, &kernel, sizeof kernel, 3, in);
 }
 
 wg_mat wg_covariance_between(wg_tape *t, wg_kernel kernel, wg_mat x, wg_mat z, wg_mat scale,
                              wg_real sigma) {
     const wg_mat in[4] = {x, scale, wg_mat_gather(t, 1, 1, &sigma), z};
-    wg_mat k;
-    (void)wg_apply(t, &wgi_op_between, &kernel, sizeof kernel, 4, in, 1, &k);
-    return k;
+    return wgi_apply_one(t, &wgi_op_between, &kernel, sizeof kernel, 4, in);
 }

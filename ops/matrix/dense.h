@@ -10,7 +10,7 @@
 #include <string.h>
 #include <wengert/block.h>
 #include "blas.h"
-#include "refusal.h"
+#include "call.h"
 
 _Static_assert(sizeof(lapack_int) == sizeof(int), "pivots are kept as int");
 

@@ -481,7 +481,7 @@ static wg_status det_adjoint(wg_tape *t, wg_block *b, const wg_mat *in, const wg
         return s;
     }
     if (is_nearly_singular(b))
-        (void)wg_apply(t, &by_cofactors, &symmetric, sizeof symmetric, 1, in, 1, &g);
+        g = wgi_apply_one(t, &by_cofactors, &symmetric, sizeof symmetric, 1, in);
     else g = wg_mat_mul(t, out[0], wg_mat_transpose(wgi_inverse_again(t, b, in[0])));
     back[0] = wg_mat_mul(t, bar[0], g);
     return wg_tape_status(t);

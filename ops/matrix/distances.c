@@ -14,6 +14,7 @@
 #include <string.h>
 #include <wengert/products.h>
 #include <wengert/statistics.h>
+#include "call.h"
 #include "blas.h"
 #include "expand.h"
 #include "ops/scalar/elementwise.h"
@@ -23,10 +24,9 @@
 static int of_squares(const wg_block *b) { return *(const int *)b->params; }
 
 static wg_status distances_shape(wg_block *b) {
-    if (b->in[0].cols != b->in[1].cols) {
-        b->why = "points of different dimensions: unequal columns";
-        return WG_ESHAPE;
-    }
+    if (b->in[0].cols != b->in[1].cols)
+        return wgi_block_refuse(b, WG_ESHAPE,
+                                "points of different dimensions: unequal columns");
     b->out[0].rows = b->in[0].rows, b->out[0].cols = b->in[1].rows;
     return WG_OK;
 }
@@ -200,9 +200,7 @@ DISTANCES(distances_squared);
 
 static wg_mat distances(wg_tape *t, const wg_block_op *op, int squares, wg_mat x, wg_mat z) {
     const wg_mat in[2] = {x, z};
-    wg_mat d;
-    (void)wg_apply(t, op, &squares, sizeof squares, 2, in, 1, &d);
-    return d;
+    return wgi_apply_one(t, op, &squares, sizeof squares, 2, in);
 }
 wg_mat wg_distances(wg_tape *t, wg_mat x, wg_mat z) {
     return distances(t, &wgi_op_distances, 0, x, z);
@@ -218,8 +216,7 @@ static wg_status centred_shape(wg_block *b) {
     const double ddof = *(const double *)b->params;
     b->out[0].rows = b->in[0].rows, b->out[0].cols = b->in[0].cols;
     if (ddof > -INFINITY && (double)b->in[0].rows - ddof > 0) return WG_OK;
-    b->why = "ddof is not a number below that of the rows";
-    return WG_ESHAPE;
+    return wgi_block_refuse(b, WG_ESHAPE, "ddof is not a number below that of the rows");
 }
 static void centre(size_t n, size_t cols, const double *x, size_t ld, double *y, size_t to_ld,
                    int add) {

@@ -46,8 +46,7 @@ static size_t larger(size_t a, size_t b) { return a > b ? a : b; }
 static wg_status finite_operand(wg_block *b) {
     const wg_block_arg *const a = &b->in[0];
     if (wgi_spectral_finite(a->rows, a->cols, a->value, a->ld)) return WG_OK;
-    b->why = WGI_SPECTRAL_NOT_FINITE;
-    return WG_ENONFINITE;
+    return wgi_block_refuse(b, WG_ENONFINITE, WGI_SPECTRAL_NOT_FINITE);
 }
 
 /* ---- eigenvalues and eigenvectors; results w, Re and Im, and, where there are four, V
@@ -81,14 +80,8 @@ static size_t lapack_doubles(size_t n) { return 130 * n + 4200; }
 
 static wg_status eigen_shape(wg_block *b) {
     const size_t n = b->in[0].rows;
-    if (b->in[0].cols != n) {
-        b->why = "the matrix is not square";
-        return WG_ESHAPE;
-    }
-    if (n > WGI_SPECTRAL_ORDER) {
-        b->why = WGI_SPECTRAL_TOO_LARGE;
-        return WG_ESHAPE;
-    }
+    if (b->in[0].cols != n) return wgi_block_refuse(b, WG_ESHAPE, "the matrix is not square");
+    if (n > WGI_SPECTRAL_ORDER) return wgi_block_refuse(b, WG_ESHAPE, WGI_SPECTRAL_TOO_LARGE);
     for (size_t k = 0; k < b->outputs; k++) b->out[k].rows = n, b->out[k].cols = k < 2 ? 1 : n;
     if (((const struct kept *)b->params)->at == NULL)
         b->saved_bytes = kept_doubles(n) * sizeof(double);
@@ -144,10 +137,7 @@ static wg_status eigen_value(wg_block *b) {
     wgi_spectral_copy(n, n, b->in[0].value, b->in[0].ld, a);
     b->info = LAPACKE_dgeev_work(LAPACK_COL_MAJOR, 'N', 'V', m, a, m, re, im, NULL, 1, v, m,
                                  work, wgi_int(lapack_doubles(n)));
-    if (b->info != 0) {
-        b->why = WGI_SPECTRAL_GAVE_UP;
-        return WG_ECONVERGE;
-    }
+    if (b->info != 0) return wgi_block_refuse(b, WG_ECONVERGE, WGI_SPECTRAL_GAVE_UP);
     for (size_t j = 0; j < n; j++) {
         const int second = im[j] < 0;
         const double *const x = v + (second ? j - 1 : j) * n, *const y = x + n;
@@ -165,12 +155,12 @@ static wg_status eigen_value(wg_block *b) {
 }
 
 static wg_status defective(wg_block *b) {
-    b->why = "the eigenvectors are dependent, or nearly: there is no derivative";
-    return WG_EDEGENERATE;
+    return wgi_block_refuse(
+        b, WG_EDEGENERATE, "the eigenvectors are dependent, or nearly: there is no derivative");
 }
 static wg_status repeated(wg_block *b) {
-    b->why = "the eigenvectors of a repeated eigenvalue have no derivative";
-    return WG_EDEGENERATE;
+    return wgi_block_refuse(b, WG_EDEGENERATE,
+                            "the eigenvectors of a repeated eigenvalue have no derivative");
 }
 
 static void multiply(size_t n, CBLAS_TRANSPOSE ta, const number *a, CBLAS_TRANSPOSE tb,

@@ -9,6 +9,7 @@
 #include <wengert/data.h>
 #include <wengert/products.h>
 #include <wengert/reduce.h>
+#include "call.h"
 #include "point.h"
 
 enum { DIMS = 4, LETTERS = 2 * DIMS };
@@ -67,8 +68,7 @@ struct refusal {
 };
 static wg_status refusal_shape(wg_block *b) {
     const struct refusal *const r = b->params;
-    b->why = r->why;
-    return r->status;
+    return wgi_block_refuse(b, r->status, r->why);
 }
 static wg_status nothing(wg_block *b) {
     (void)b;
@@ -78,9 +78,7 @@ static wg_mat refuse(wg_tape *t, wg_status s, const char *why, const wg_mat *in)
     static const wg_block_op op = {"wg_einsum", WG_OP_TRANS, refusal_shape, nothing, nothing,
                                    NULL,        NULL,        NULL,          NULL};
     const struct refusal r = {s, why};
-    wg_mat y = wg_mat_failed(0, 0);
-    (void)wg_apply(t, &op, &r, sizeof r, 2, in, 1, &y);
-    return y;
+    return wgi_apply_one(t, &op, &r, sizeof r, 2, in);
 }
 
 /* ---- recording ---- */

@@ -240,10 +240,8 @@ static wg_status stretched(wg_block *b) {
         const size_t r = b->in[k].rows, c = b->in[k].cols;
         if (rows == 1) rows = r;
         if (cols == 1) cols = c;
-        if ((r != rows && r != 1) || (c != cols && c != 1)) {
-            b->why = "dimensions are neither equal nor 1";
-            return WG_ESHAPE;
-        }
+        if ((r != rows && r != 1) || (c != cols && c != 1))
+            return wgi_block_refuse(b, WG_ESHAPE, "dimensions are neither equal nor 1");
     }
     b->out->rows = rows;
     b->out->cols = cols;
@@ -363,9 +361,7 @@ const wg_block_op wgi_elementwise_ops[WGI_ROWS] = {
 
 static wg_mat apply(wg_tape *t, unsigned row, const void *params, size_t bytes, size_t inputs,
                     const wg_mat *in) {
-    wg_mat y = wg_mat_failed(0, 0);
-    (void)wg_apply(t, &wgi_elementwise_ops[row], params, bytes, inputs, in, 1, &y);
-    return y;
+    return wgi_apply_one(t, &wgi_elementwise_ops[row], params, bytes, inputs, in);
 }
 
 /* In parentheses: some of the names are macros of elementwise.h, too. */
@@ -445,6 +441,5 @@ wg_mat wg_mat_apply_scalar(wg_tape *t, const wg_scalar_op *op, const wg_mat *in)
     }
     if (!wgi_is_users(op))
         return apply(t, (unsigned)(op - wgi_scalar_ops), NULL, 0, op->arity, in);
-    (void)wg_apply(t, &own, &op, sizeof op, op->arity, in, 1, &y);
-    return y;
+    return wgi_apply_one(t, &own, &op, sizeof op, op->arity, in);
 }

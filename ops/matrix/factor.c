@@ -13,11 +13,11 @@
 wg_status wgi_factor_shape(wg_block *b) {
     const wgi_factored *const p = wgi_factored_of(b);
     const size_t n = b->in[0].rows;
-    if ((n != 0 && p->count > SIZE_MAX / n) || b->in[0].cols != n * p->count) {
-        b->why = p->count == 1 ? "the matrix is not square"
-                               : "the batch is not of that many square matrices";
-        return WG_ESHAPE;
-    }
+    if ((n != 0 && p->count > SIZE_MAX / n) || b->in[0].cols != n * p->count)
+        return wgi_block_refuse(b, WG_ESHAPE,
+                                p->count == 1
+                                    ? "the matrix is not square"
+                                    : "the batch is not of that many square matrices");
     if (p->packed == NULL) b->saved_bytes = p->count * wgi_factor_bytes(p->kind, n);
     return WG_OK;
 }
@@ -41,9 +41,10 @@ int wgi_factor_one(const wg_block *b, size_t k) {
 
 static wg_status refuse(wg_block *b, int info) {
     b->info = info;
-    b->why = wgi_factored_of(b)->kind == WG_LU ? "the matrix is singular"
-                                               : "the matrix is not positive definite";
-    return WG_ESINGULAR;
+    return wgi_block_refuse(b, WG_ESINGULAR,
+                            wgi_factored_of(b)->kind == WG_LU
+                                ? "the matrix is singular"
+                                : "the matrix is not positive definite");
 }
 
 int wgi_factor_is_nan(const wg_block *b, size_t k, int lower) {
@@ -193,14 +194,10 @@ wg_factor wg_potrf(wg_tape *t, wg_mat a) { return factor(t, WG_CHOLESKY, a); }
 wg_mat wgi_from_factor(wg_tape *t, const wg_block_op *op, wg_factor f) {
     const wgi_factored p = {f.kind, 0, 1, f.packed, f.pivot};
     const wg_mat in[2] = {f.a, wgi_factor_place(t, &f)};
-    wg_mat out;
-    (void)wg_apply(t, op, &p, sizeof p, 2, in, 1, &out);
-    return out;
+    return wgi_apply_one(t, op, &p, sizeof p, 2, in);
 }
 
 wg_mat wgi_from_matrix(wg_tape *t, const wg_block_op *op, wg_factor_kind kind, wg_mat a) {
     const wgi_factored p = {kind, 0, 1, NULL, NULL};
-    wg_mat out;
-    (void)wg_apply(t, op, &p, sizeof p, 1, &a, 1, &out);
-    return out;
+    return wgi_apply_one(t, op, &p, sizeof p, 1, &a);
 }

@@ -46,8 +46,7 @@ static void gemm(int ta, int tb, size_t m, size_t n, size_t k, double alpha, con
 static wg_status finite_operand(wg_block *b) {
     const wg_block_arg *const a = &b->in[0];
     if (wgi_spectral_finite(a->rows, a->cols, a->value, a->ld)) return WG_OK;
-    b->why = WGI_SPECTRAL_NOT_FINITE;
-    return WG_ENONFINITE;
+    return wgi_block_refuse(b, WG_ENONFINITE, WGI_SPECTRAL_NOT_FINITE);
 }
 
 /* The permutation that a block has found, as indices from 0; `count` of them. */
@@ -60,10 +59,7 @@ static void indices(size_t count, const double *found, size_t *index) {
 
 static wg_status lu_shape(wg_block *b) {
     const size_t n = b->in[0].rows;
-    if (b->in[0].cols != n) {
-        b->why = "the matrix is not square";
-        return WG_ESHAPE;
-    }
+    if (b->in[0].cols != n) return wgi_block_refuse(b, WG_ESHAPE, "the matrix is not square");
     for (size_t k = 0; k < 3; k++) b->out[k].rows = n, b->out[k].cols = k < 2 ? n : 1;
     b->work_bytes = larger(2 * wgi_room_of(n * n), wgi_rounded(n * sizeof(int)));
     return WG_OK;
@@ -96,10 +92,9 @@ static wg_status lu_degenerate(wg_block *b) {
     const double *const u = b->out[1].value;
     const double least = (double)n * DBL_EPSILON * wgi_spectral_largest(n * n, u);
     for (size_t i = 0; i < n; i++)
-        if (fabs(u[i * (n + 1)]) <= least) {
-            b->why = "the matrix is singular: L and U have no derivative";
-            return WG_EDEGENERATE;
-        }
+        if (fabs(u[i * (n + 1)]) <= least)
+            return wgi_block_refuse(b, WG_EDEGENERATE,
+                                    "the matrix is singular: L and U have no derivative");
     return WG_OK;
 }
 
@@ -240,8 +235,8 @@ static wg_status order_shape(wg_block *b) {
     b->work_bytes = wgi_room_of(m * n) + wgi_room_of(p) + wgi_room_of(dgeqp3_doubles(n)) +
                     wgi_rounded(n * sizeof(int));
     if (dgeqp3_doubles(n) <= INT_MAX) return WG_OK;
-    b->why = "more columns than LAPACK can be told the workspace of";
-    return WG_ESHAPE;
+    return wgi_block_refuse(b, WG_ESHAPE,
+                            "more columns than LAPACK can be told the workspace of");
 }
 
 /* Column j of x P, in x. */
@@ -351,14 +346,10 @@ static size_t svd_doubles(size_t m, size_t n) { return 4 * n * n + 199 * n + m +
 
 static wg_status polar_shape(wg_block *b) {
     const size_t m = b->in[0].rows, n = b->in[0].cols;
-    if (m < n) {
-        b->why = "more columns than rows: the transpose has a polar decomposition";
-        return WG_ESHAPE;
-    }
-    if (n > WGI_SPECTRAL_ORDER) {
-        b->why = WGI_SPECTRAL_TOO_LARGE;
-        return WG_ESHAPE;
-    }
+    if (m < n)
+        return wgi_block_refuse(
+            b, WG_ESHAPE, "more columns than rows: the transpose has a polar decomposition");
+    if (n > WGI_SPECTRAL_ORDER) return wgi_block_refuse(b, WG_ESHAPE, WGI_SPECTRAL_TOO_LARGE);
     b->out[0].rows = m, b->out[0].cols = b->out[1].rows = b->out[1].cols = n;
     b->saved_bytes = (n * n + n) * sizeof(double);
     b->work_bytes =
@@ -379,10 +370,7 @@ static wg_status polar_value(wg_block *b) {
                                   s, w, wgi_int(m), vt, wgi_int(n), work,
                                   wgi_int(smaller(doubles, 0x7fffffff)),
                                   (lapack_int *)(work + doubles));
-    if (b->info != 0) {
-        b->why = WGI_SPECTRAL_GAVE_UP;
-        return WG_ECONVERGE;
-    }
+    if (b->info != 0) return wgi_block_refuse(b, WG_ECONVERGE, WGI_SPECTRAL_GAVE_UP);
     gemm(0, 0, m, n, n, 1, w, m, vt, n, 0, b->out[0].value);
     for (size_t j = 0; j < n; j++)
         for (size_t i = 0; i < n; i++) a[i + j * n] = s[i] * vt[i + j * n];
@@ -392,8 +380,9 @@ static wg_status polar_value(wg_block *b) {
 }
 
 static wg_status polar_degenerate(wg_block *b) {
-    b->why = "the matrix has not full rank: its polar decomposition has no derivative";
-    return WG_EDEGENERATE;
+    return wgi_block_refuse(
+        b, WG_EDEGENERATE,
+        "the matrix has not full rank: its polar decomposition has no derivative");
 }
 /* Singular values up to this are 0. */
 static double least_of(const polar *p) { return (double)p->m * DBL_EPSILON * p->s[0]; }

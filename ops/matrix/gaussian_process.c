@@ -207,7 +207,5 @@ wg_real wg_gp_logml(wg_tape *t, wg_kernel kernel, wg_mat x, wg_mat y, wg_mat sca
                     wg_real sigma, wg_real noise) {
     const wg_real amplitudes[2] = {sigma, noise};
     const wg_mat in[4] = {x, scale, wg_mat_gather(t, 2, 1, amplitudes), y};
-    wg_mat out;
-    (void)wg_apply(t, &wgi_op_process, &kernel, sizeof kernel, 4, in, 1, &out);
-    return wg_mat_at(out, 0, 0);
+    return wg_mat_at(wgi_apply_one(t, &wgi_op_process, &kernel, sizeof kernel, 4, in), 0, 0);
 }

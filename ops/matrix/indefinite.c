@@ -49,14 +49,8 @@ static struct factored factored_again(const wg_block *b) {
 
 static wg_status factor_shape(wg_block *b) {
     const size_t n = b->in[0].rows;
-    if (b->in[0].cols != n) {
-        b->why = "the matrix is not square";
-        return WG_ESHAPE;
-    }
-    if (n > WGI_SPECTRAL_ORDER) {
-        b->why = WGI_SPECTRAL_TOO_LARGE;
-        return WG_ESHAPE;
-    }
+    if (b->in[0].cols != n) return wgi_block_refuse(b, WG_ESHAPE, "the matrix is not square");
+    if (n > WGI_SPECTRAL_ORDER) return wgi_block_refuse(b, WG_ESHAPE, WGI_SPECTRAL_TOO_LARGE);
     if (((const struct factored *)b->params)->packed == NULL) b->saved_bytes = factor_bytes(n);
     return WG_OK;
 }
@@ -68,15 +62,12 @@ static wg_status factor(wg_block *b) {
     if (((const struct factored *)b->params)->packed != NULL || n == 0) return WG_OK;
     memset(packed, 0, n * n * sizeof *packed);
     wgi_copy_lower_of(n, a->value, a->ld, a->trans != 0, packed, n);
-    if (!wgi_spectral_finite(n, n, packed, n)) {
-        b->why = WGI_SPECTRAL_NOT_FINITE;
-        return WG_ENONFINITE;
-    }
+    if (!wgi_spectral_finite(n, n, packed, n))
+        return wgi_block_refuse(b, WG_ENONFINITE, WGI_SPECTRAL_NOT_FINITE);
     b->info = LAPACKE_dsytrf_work(LAPACK_COL_MAJOR, 'L', wgi_int(n), packed, wgi_int(n),
                                   pivots_of(b), (double *)b->work, wgi_int(factor_room(n)));
     if (b->info == 0) return WG_OK;
-    b->why = "the matrix is singular";
-    return WG_ESINGULAR;
+    return wgi_block_refuse(b, WG_ESINGULAR, "the matrix is singular");
 }
 
 /* x = S^-1 x, k columns. */
@@ -91,10 +82,9 @@ static void solve(const wg_block *b, size_t k, double *x) {
 
 static wg_status solve_shape(wg_block *b) {
     const size_t n = b->in[0].rows, k = b->in[1].cols;
-    if (b->in[1].rows != n) {
-        b->why = "the right-hand side has not as many rows as the matrix";
-        return WG_ESHAPE;
-    }
+    if (b->in[1].rows != n)
+        return wgi_block_refuse(b, WG_ESHAPE,
+                                "the right-hand side has not as many rows as the matrix");
     b->out[0].rows = n, b->out[0].cols = k;
     b->work_bytes = wgi_room_of(n * k) + wgi_room_of(factor_room(n));
     return factor_shape(b);
@@ -164,9 +154,7 @@ const wg_block_op wgi_op_solve_symmetric = {"wg_solve_symmetric",
 static wg_mat solve_again(wg_tape *t, const wg_block *b, wg_mat a, wg_mat x) {
     const struct factored p = factored_again(b);
     const wg_mat in[2] = {a, x};
-    wg_mat y;
-    (void)wg_apply(t, &wgi_op_solve_symmetric, &p, sizeof p, 2, in, 1, &y);
-    return y;
+    return wgi_apply_one(t, &wgi_op_solve_symmetric, &p, sizeof p, 2, in);
 }
 
 static wg_status solve_adjoint(wg_tape *t, wg_block *b, const wg_mat *in, const wg_mat *out,
@@ -183,9 +171,7 @@ static wg_status solve_adjoint(wg_tape *t, wg_block *b, const wg_mat *in, const 
 wg_mat wg_solve_symmetric(wg_tape *t, wg_mat a, wg_mat b) {
     const struct factored p = {NULL, NULL};
     const wg_mat in[2] = {a, b};
-    wg_mat x;
-    (void)wg_apply(t, &wgi_op_solve_symmetric, &p, sizeof p, 2, in, 1, &x);
-    return x;
+    return wgi_apply_one(t, &wgi_op_solve_symmetric, &p, sizeof p, 2, in);
 }
 
 /* ---- log-determinant; the number of negative eigenvalues is the second result ---- */

@@ -25,13 +25,11 @@ static wg_status list_check(wg_block *b, const struct list *l, size_t limit) {
 /* Copies a list to the tape and applies; a NULL list is for the operation to refuse. */
 static wg_mat list_apply(wg_tape *t, const wg_block_op *op, struct list l, size_t inputs,
                          const wg_mat *in) {
-    wg_mat y = wg_mat_failed(0, 0);
     if (l.index != NULL && l.n <= SIZE_MAX / sizeof *l.index) {
         void *const kept = wg_tape_keep(t, l.n * sizeof *l.index, l.index);
         if (kept != NULL) l.index = (const size_t *)kept;
     }
-    (void)wg_apply(t, op, &l, sizeof l, inputs, in, 1, &y);
-    return y;
+    return wgi_apply_one(t, op, &l, sizeof l, inputs, in);
 }
 
 /* Element number e of a view. */

@@ -120,7 +120,5 @@ wg_mat wg_inverse_spd(wg_tape *t, wg_mat a) {
 
 wg_mat wgi_inverse_again(wg_tape *t, const wg_block *b, wg_mat a) {
     const wgi_factored p = wgi_factored_again(b, 0);
-    wg_mat c;
-    (void)wg_apply(t, &wgi_op_factor_inverse, &p, sizeof p, 1, &a, 1, &c);
-    return c;
+    return wgi_apply_one(t, &wgi_op_factor_inverse, &p, sizeof p, 1, &a);
 }

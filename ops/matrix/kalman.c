@@ -72,10 +72,8 @@ static wg_status shape(wg_block *b) {
         "P is not of the order of F"};
     const size_t rows[OPERANDS] = {n, m, n, m, m, n, n}, cols[OPERANDS] = {n, n, n, m, 1, 1, n};
     for (size_t i = 0; i < OPERANDS; i++)
-        if (in[i].rows != rows[i] || in[i].cols != cols[i]) {
-            b->why = why[i];
-            return WG_ESHAPE;
-        }
+        if (in[i].rows != rows[i] || in[i].cols != cols[i])
+            return wgi_block_refuse(b, WG_ESHAPE, why[i]);
     b->out[NEXT_X].rows = n, b->out[NEXT_X].cols = 1;
     b->out[NEXT_P].rows = b->out[NEXT_P].cols = n;
     b->out[DENSITY].rows = b->out[DENSITY].cols = 1;
@@ -148,11 +146,10 @@ static wg_status value(wg_block *b) {
     wgi_view_mul(1, k.b, turned(h), k.l);
     average(k.l);
     b->info = factor(k.l);
-    if (b->info != 0) {
-        b->why =
-            "the covariance of the observation, H (F P F' + Q) H' + R, is not positive definite";
-        return WG_ESINGULAR;
-    }
+    if (b->info != 0)
+        return wgi_block_refuse(
+            b, WG_ESINGULAR,
+            "the covariance of the observation, H (F P F' + Q) H' + R, is not positive definite");
     copy(k.b, k.g);
     solve(k.l, k.g);
     char *work = b->work;
@@ -417,10 +414,10 @@ const wg_block_op wgi_op_kalman = {
 
 /* What a call without a place for the state is. */
 static wg_status without(wg_block *b) {
-    b->why = "the state, or its covariance, is NULL";
-    return WG_ENULL;
+    return wgi_block_refuse(b, WG_ENULL, "the state, or its covariance, is NULL");
 }
-static const wg_block_op refused = {.name = "wg_kalman_step", .shape = without, .value = without};
+static const wg_block_op refused = {
+    .name = "wg_kalman_step", .shape = without, .value = without};
 
 wg_real wg_kalman_step(wg_tape *t, wg_mat f, wg_mat h, wg_mat q, wg_mat r, wg_mat y, wg_mat *x,
                        wg_mat *p) {

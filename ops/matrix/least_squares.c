@@ -24,10 +24,9 @@
 
 static wg_status lstsq_shape(wg_block *b) {
     const size_t m = b->in[0].rows, n = b->in[0].cols, k = b->in[1].cols, p = wgi_smaller(m, n);
-    if (b->in[1].rows != m) {
-        b->why = "the right-hand side has not as many rows as the matrix";
-        return WG_ESHAPE;
-    }
+    if (b->in[1].rows != m)
+        return wgi_block_refuse(b, WG_ESHAPE,
+                                "the right-hand side has not as many rows as the matrix");
     b->out[0].rows = n, b->out[0].cols = k;
     b->saved_bytes = wgi_room_of(m * n) + wgi_room_of(p);
     b->work_bytes = wgi_room_of(wgi_reflector_room(wgi_larger(wgi_larger(m, n), k))) +
@@ -96,10 +95,7 @@ static wg_status lstsq_value(wg_block *b) {
         (void)LAPACKE_dgeqrf_work(LAPACK_COL_MAJOR, m, n, s.a, m, s.tau, s.more, s.more_size);
     else (void)LAPACKE_dgelqf_work(LAPACK_COL_MAJOR, m, n, s.a, m, s.tau, s.more, s.more_size);
     b->info = wgi_dependent(tall, p, wgi_larger(s.m, s.n), s.a, s.m);
-    if (b->info != 0) {
-        b->why = "the matrix has not full rank";
-        return WG_ESINGULAR;
-    }
+    if (b->info != 0) return wgi_block_refuse(b, WG_ESINGULAR, "the matrix has not full rank");
     if (s.k == 0) return WG_OK;
     wgi_copy(s.m, s.k, b->in[1].value, b->in[1].ld, s.mk, s.m);
     if (tall) {
@@ -440,9 +436,7 @@ const wgi_whole wgi_whole_lstsq = {&wgi_op_lstsq, "mnmk", "nk", lstsq_rule, NULL
 
 wg_mat wg_lstsq(wg_tape *t, wg_mat a, wg_mat b) {
     const wg_mat in[2] = {a, b};
-    wg_mat x;
-    (void)wg_apply(t, &wgi_op_lstsq, NULL, 0, 2, in, 1, &x);
-    return x;
+    return wgi_apply_one(t, &wgi_op_lstsq, NULL, 0, 2, in);
 }
 
 /* ---- pseudo-inverse ---- */
@@ -462,8 +456,7 @@ static wg_status pinv_shape(wg_block *b) {
     const size_t sweep = wgi_room_of(m * p) + wgi_room_of(n * p) + 2 * wgi_room_of(p * p);
     b->work_bytes = wgi_larger(value, sweep);
     if (!isnan(*(const double *)b->params)) return WG_OK;
-    b->why = "rcond is not a number";
-    return WG_EARG;
+    return wgi_block_refuse(b, WG_EARG, "rcond is not a number");
 }
 
 /* saved: U m by r, V n by r, s, r. */
@@ -495,17 +488,12 @@ static wg_status pinv_value(wg_block *b) {
     double *const more = wgi_take(&work, svd_room(m, n));
     int *const integers = wgi_take_int(&work, 8 * p);
     if (p == 0) return WG_OK;
-    if (!wgi_spectral_finite(m, n, b->in[0].value, b->in[0].ld)) {
-        b->why = WGI_SPECTRAL_NOT_FINITE;
-        return WG_ENONFINITE;
-    }
+    if (!wgi_spectral_finite(m, n, b->in[0].value, b->in[0].ld))
+        return wgi_block_refuse(b, WG_ENONFINITE, WGI_SPECTRAL_NOT_FINITE);
     wgi_copy(m, n, b->in[0].value, b->in[0].ld, a, m);
     b->info = LAPACKE_dgesdd_work(LAPACK_COL_MAJOR, 'S', mi, ni, a, mi, d.s, d.u, mi, vt, pi,
                                   more, wgi_int(svd_room(m, n)), integers);
-    if (b->info != 0) {
-        b->why = WGI_SPECTRAL_GAVE_UP;
-        return WG_ECONVERGE;
-    }
+    if (b->info != 0) return wgi_block_refuse(b, WG_ECONVERGE, WGI_SPECTRAL_GAVE_UP);
     size_t r = 0;
     while (r < p && d.s[r] > rcond * d.s[0]) r++;
     *d.rank = (double)r;
@@ -610,7 +598,5 @@ const wg_block_op wgi_op_pinv = {"wg_pinv", WG_OP_EXPANDS, pinv_shape,   pinv_va
 const wgi_whole wgi_whole_pinv = {&wgi_op_pinv, "mn", "nm", NULL, NULL, 0, 1, 40};
 
 wg_mat wg_pinv(wg_tape *t, wg_mat a, double rcond) {
-    wg_mat p;
-    (void)wg_apply(t, &wgi_op_pinv, &rcond, sizeof rcond, 1, &a, 1, &p);
-    return p;
+    return wgi_apply_one(t, &wgi_op_pinv, &rcond, sizeof rcond, 1, &a);
 }

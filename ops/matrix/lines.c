@@ -184,22 +184,17 @@ wg_status wgi_line_run(wg_block *b, const wgi_line_op *op, int what) {
 wg_status wgi_line_shape(wg_block *b, const wgi_line_op *op) {
     const wgi_line_params *const p = b->params;
     const wg_block_arg *const a = b->in;
-    if (p->axis != WG_ALL && p->axis != WG_EACH_COL && p->axis != WG_EACH_ROW) {
-        b->why = "no such axis";
-        return WG_EARG;
-    }
+    if (p->axis != WG_ALL && p->axis != WG_EACH_COL && p->axis != WG_EACH_ROW)
+        return wgi_block_refuse(b, WG_EARG, "no such axis");
     const size_t n = wgi_line_length(a, p->axis), count = wgi_line_count(a, p->axis);
     for (int k = 1; k < op->operands; k++)
-        if (b->in[k].rows != a->rows || b->in[k].cols != a->cols) {
-            b->why = "the operands are of different shapes";
-            return WG_ESHAPE;
-        }
+        if (b->in[k].rows != a->rows || b->in[k].cols != a->cols)
+            return wgi_block_refuse(b, WG_ESHAPE, "the operands are of different shapes");
     for (int k = 0; k < op->vectors; k++) {
         const wg_block_arg *const v = &b->in[op->operands + k];
-        if ((v->rows != 1 && v->cols != 1) || v->rows * v->cols != n) {
-            b->why = "gain and bias are vectors as long as a line";
-            return WG_ESHAPE;
-        }
+        if ((v->rows != 1 && v->cols != 1) || v->rows * v->cols != n)
+            return wgi_block_refuse(b, WG_ESHAPE,
+                                    "gain and bias are vectors as long as a line");
     }
     b->out->rows = op->full || p->axis == WG_EACH_ROW ? a->rows : 1;
     b->out->cols = op->full || p->axis == WG_EACH_COL ? a->cols : 1;
@@ -330,6 +325,5 @@ wg_mat wgi_line_kept(wg_tape *t, const wg_block *b, size_t count, size_t k, size
 wg_status wgi_line_no_elements(wg_block *b) {
     const wgi_line_params *const p = b->params;
     if (wgi_line_length(b->in, p->axis) != 0 || b->out->rows * b->out->cols == 0) return WG_OK;
-    b->why = "lines without elements";
-    return WG_ESHAPE;
+    return wgi_block_refuse(b, WG_ESHAPE, "lines without elements");
 }

@@ -35,8 +35,7 @@ static wg_status value(wg_block *b) {
 
 /* It is never swept: in a function it has a rule of its own. */
 static wg_status vjp(wg_block *b) {
-    b->why = "an element of a map is swept on no tape";
-    return WG_EMODE;
+    return wgi_block_refuse(b, WG_EMODE, "an element of a map is swept on no tape");
 }
 
 static int slope(const double *number, double *to) {
@@ -125,16 +124,12 @@ static wg_status map_adjoint(wg_tape *t, wg_block *b, const wg_mat *in, const wg
 wg_mat wg_mat_map(wg_tape *t, wg_map_fn *f, wg_map_fn *d, void *ctx, wg_mat a) {
     static const wg_block_op op = MAP("wg_mat_map", NULL);
     const mapped params = {f, d, NULL, ctx};
-    wg_mat y = wg_mat_failed(0, 0);
-    (void)wg_apply(t, &op, &params, sizeof params, 1, &a, 1, &y);
-    return y;
+    return wgi_apply_one(t, &op, &params, sizeof params, 1, &a);
 }
 
 wg_mat wg_mat_map_twice(wg_tape *t, wg_map_fn *f, wg_map_fn *d, wg_map_fn *dd, void *ctx,
                         wg_mat a) {
     static const wg_block_op op = MAP("wg_mat_map_twice", map_adjoint);
     const mapped params = {f, dd != NULL ? d : NULL, dd, ctx};
-    wg_mat y = wg_mat_failed(0, 0);
-    (void)wg_apply(t, &op, &params, sizeof params, 1, &a, 1, &y);
-    return y;
+    return wgi_apply_one(t, &op, &params, sizeof params, 1, &a);
 }

@@ -85,10 +85,8 @@ static exponential exponential_of(size_t n, void *saved) {
 
 static wg_status expm_shape(wg_block *b) {
     const size_t n = b->in[0].rows;
-    if (!isfinite(*(const double *)b->params)) {
-        b->why = "the exponent is not finite";
-        return WG_EARG;
-    }
+    if (!isfinite(*(const double *)b->params))
+        return wgi_block_refuse(b, WG_EARG, "the exponent is not finite");
     b->saved_bytes = (HEADER + 6 * n * n + n) * sizeof(double);
     b->work_bytes = 8 * n * n * sizeof(double);
     return wgi_square_shape(b);
@@ -271,10 +269,9 @@ static wg_status expm_value(wg_block *b) {
     wgi_product(n, CblasNoTrans, CblasNoTrans, 1, a, n, e.p, n, 0, u, n);
     for (size_t i = 0; i < nn; i++) e.lu[i] = v[i] - u[i], e.r[i] = v[i] + u[i];
     b->info = LAPACKE_dgetrf_work(LAPACK_COL_MAJOR, m, m, e.lu, m, e.pivots);
-    if (b->info != 0) {
-        b->why = "the denominator of the approximant is singular";
-        return WG_ESINGULAR;
-    }
+    if (b->info != 0)
+        return wgi_block_refuse(b, WG_ESINGULAR,
+                                "the denominator of the approximant is singular");
     (void)LAPACKE_dgetrs_work(LAPACK_COL_MAJOR, 'N', m, m, e.lu, m, e.pivots, e.r, m);
     const double *from = e.r;
     for (int k = e.head->squarings; k > 0; k--) {
@@ -665,7 +662,5 @@ const wgi_whole wgi_whole_expm = {&wgi_op_exp_of_log, "nn", "nn", expm_rule, NUL
 
 wg_mat wg_expm(wg_tape *t, wg_mat a) {
     const double factor_of_a = 1;
-    wg_mat f;
-    (void)wg_apply(t, &wgi_op_expm, &factor_of_a, sizeof factor_of_a, 1, &a, 1, &f);
-    return f;
+    return wgi_apply_one(t, &wgi_op_expm, &factor_of_a, sizeof factor_of_a, 1, &a);
 }

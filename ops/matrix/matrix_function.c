@@ -74,10 +74,9 @@ static wg_status powm_value(wg_block *b) {
         if (b->info == 0)
             b->info = LAPACKE_dgetri_work(LAPACK_COL_MAJOR, m, base, m, pivots, b->work,
                                           wgi_int(64 * n));
-        if (b->info != 0) {
-            b->why = "the matrix is singular, and the power negative";
-            return WG_ESINGULAR;
-        }
+        if (b->info != 0)
+            return wgi_block_refuse(b, WG_ESINGULAR,
+                                    "the matrix is singular, and the power negative");
     }
     const double *x = base;
     double *next = base + nn;
@@ -274,9 +273,8 @@ wg_status wgi_function_rule(wg_tape *t, const wg_block_op *op, const void *param
         "a size beside another", WG_OP_EXPANDS, beside_shape, beside_value, beside_vjp, NULL,
         beside_expand,           NULL,          NULL};
     const wg_mat of[2] = {w, a};
-    wg_mat c;
     if (a.rows == 0) return WG_OK;
-    (void)wg_apply(t, &beside, NULL, 0, 2, of, 1, &c);
+    const wg_mat c = wgi_apply_one(t, &beside, NULL, 0, 2, of);
     const wg_mat scaled = wg_mat_div(t, w, c);
     back[0] = wg_mat_mul(t, c, corner(t, op, params, bytes, wg_mat_transpose(a), scaled));
     return wg_tape_status(t);
@@ -327,8 +325,7 @@ static wg_status schur(wg_block *b, double *t, double *q, double *work) {
     wgi_spectral_copy(n, n, b->in[0].value, b->in[0].ld, t);
     b->info = wgi_schur(n, t, q, work);
     if (b->info == 0) return WG_OK;
-    b->why = WGI_SPECTRAL_GAVE_UP;
-    return WG_ECONVERGE;
+    return wgi_block_refuse(b, WG_ECONVERGE, WGI_SPECTRAL_GAVE_UP);
 }
 
 static wg_status sqrtm_value(wg_block *b) {
@@ -338,10 +335,8 @@ static wg_status sqrtm_value(wg_block *b) {
     if (n == 0) return WG_OK;
     const wg_status s = schur(b, t, q, room);
     if (s != WG_OK) return s;
-    if (!root_of(n, t, u)) {
-        b->why = "an eigenvalue is negative, or several are 0";
-        return WG_ESINGULAR;
-    }
+    if (!root_of(n, t, u))
+        return wgi_block_refuse(b, WG_ESINGULAR, "an eigenvalue is negative, or several are 0");
     wgi_schur_turn('N', 'T', n, n, q, q, u, n, b->out[0].value, t);
     return WG_OK;
 }
@@ -353,10 +348,9 @@ static wg_status sqrtm_derivative(wg_block *b, CBLAS_TRANSPOSE op, const double 
     const double *const q = b->saved, *const u = q + n * n;
     double *const x = b->work, *const room = x + n * n;
     wgi_schur_turn('T', 'N', n, n, q, q, e, lde, x, room);
-    if (wgi_schur_sylvester(o, o, n, n, u, n, u, n, x, n)) {
-        b->why = "the square root of a singular matrix has no derivative";
-        return WG_EDEGENERATE;
-    }
+    if (wgi_schur_sylvester(o, o, n, n, u, n, u, n, x, n))
+        return wgi_block_refuse(b, WG_EDEGENERATE,
+                                "the square root of a singular matrix has no derivative");
     wgi_schur_turn('N', 'T', n, n, q, q, x, n, x, room);
     return WG_OK;
 }
@@ -482,20 +476,17 @@ static wg_status logm_value(wg_block *b) {
     const wg_status s = schur(b, t, q, b->work);
     if (s != WG_OK) return s;
     for (size_t i = 0; i < n; i += is_pair(n, t, i) ? 2 : 1)
-        if (!is_pair(n, t, i) && !(t[i + i * n] > 0)) {
-            b->why = "an eigenvalue is 0 or negative";
-            return WG_ESINGULAR;
-        }
+        if (!is_pair(n, t, i) && !(t[i + i * n] > 0))
+            return wgi_block_refuse(b, WG_ESINGULAR, "an eigenvalue is 0 or negative");
     int roots = 0;
     memcpy(x, t, nn * sizeof *x);
     for (;; roots++) {
         memcpy(l, x, nn * sizeof *x);
         subtract_identity(n, l);
         if (wgi_norm_1(n, l, n) <= NEAR) break;
-        if (roots == ROOTS || !root_of(n, x, u)) {
-            b->why = "its square roots do not come near to the identity";
-            return WG_ECONVERGE;
-        }
+        if (roots == ROOTS || !root_of(n, x, u))
+            return wgi_block_refuse(b, WG_ECONVERGE,
+                                    "its square roots do not come near to the identity");
         double *const swap = x;
         x = u, u = swap;
     }
@@ -554,8 +545,9 @@ static wg_status logm_derivative(wg_block *b, CBLAS_TRANSPOSE op, const double *
         for (size_t i = 0; less != 0 && i < nn; i++) l[i] = ldexp(l[i], less);
         return WG_OK;
     }
-    b->why = "an eigenvalue of the operand, or of a root of it, is 0 beside another";
-    return WG_EDEGENERATE;
+    return wgi_block_refuse(
+        b, WG_EDEGENERATE,
+        "an eigenvalue of the operand, or of a root of it, is 0 beside another");
 }
 
 static wg_status logm_vjp(wg_block *b) { return wgi_frechet_vjp(b, logm_derivative); }
@@ -582,9 +574,7 @@ const wgi_whole wgi_whole_logm = {&wgi_op_logm, "nn", "nn", logm_rule, NULL, 0, 
 
 static wg_mat function(wg_tape *t, const wg_block_op *op, const void *params, size_t bytes,
                        wg_mat a) {
-    wg_mat f;
-    (void)wg_apply(t, op, params, bytes, 1, &a, 1, &f);
-    return f;
+    return wgi_apply_one(t, op, params, bytes, 1, &a);
 }
 
 wg_mat wg_powm(wg_tape *t, wg_mat a, int p) {

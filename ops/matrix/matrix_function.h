@@ -3,6 +3,7 @@
 #ifndef WGI_OPS_MATRIX_FUNCTION_H
 #define WGI_OPS_MATRIX_FUNCTION_H
 
+#include "call.h"
 #include "blas.h"
 #include "spectral.h"
 
@@ -56,10 +57,7 @@ static inline double wgi_norm_1(size_t n, const double *a, size_t ld) {
 
 static inline wg_status wgi_square_shape(wg_block *b) {
     const size_t n = b->in[0].rows;
-    if (b->in[0].cols != n) {
-        b->why = "the matrix is not square";
-        return WG_ESHAPE;
-    }
+    if (b->in[0].cols != n) return wgi_block_refuse(b, WG_ESHAPE, "the matrix is not square");
     b->out[0].rows = b->out[0].cols = n;
     return WG_OK;
 }
@@ -67,15 +65,14 @@ static inline wg_status wgi_square_shape(wg_block *b) {
 static inline wg_status wgi_square_finite(wg_block *b) {
     const wg_block_arg *const a = &b->in[0];
     if (wgi_spectral_finite(a->rows, a->cols, a->value, a->ld)) return WG_OK;
-    b->why = WGI_SPECTRAL_NOT_FINITE;
-    return WG_ENONFINITE;
+    return wgi_block_refuse(b, WG_ENONFINITE, WGI_SPECTRAL_NOT_FINITE);
 }
 
 /* The adjoint of f(A) in operations on matrices, L_f(A', W): the upper right block of f of
  * [A' W; 0 A'], by the operation for f itself. W is scaled to the size of A.
  * Source: Higham 2008, Functions of Matrices, 3.2 (Mathias 1996). */
-wg_status wgi_function_adjoint(wg_tape *t, const wg_block_op *op, const void *params, size_t bytes,
-                               wg_mat a, wg_mat w, wg_mat *back);
+wg_status wgi_function_adjoint(wg_tape *t, const wg_block_op *op, const void *params,
+                               size_t bytes, wg_mat a, wg_mat w, wg_mat *back);
 
 /* The same as a rule of a function (whole.h). */
 wg_status wgi_function_rule(wg_tape *t, const wg_block_op *op, const void *params, size_t bytes,

@@ -20,6 +20,7 @@
 #include <wengert/elementwise.h>
 #include <wengert/products.h>
 #include <wengert/spectral.h>
+#include "call.h"
 #include "expand.h"
 #include "point.h"
 #include "spectral.h"
@@ -64,18 +65,17 @@ static void scale(const struct scaling *p, size_t n, const double *a, size_t ld,
 static wg_status scaled_value(wg_block *b) {
     const struct scaling *const p = b->params;
     const wg_block_arg *const a = &b->in[0];
-    if (!wgi_spectral_finite(a->rows, a->cols, a->value, a->ld)) {
-        b->why = WGI_SPECTRAL_NOT_FINITE;
-        return WG_ENONFINITE;
-    }
-    if (!(p->steps <= (p->by_vector ? MOST_STEPS : MOST_NORM))) {
-        b->why = p->by_vector ? "the norm of the matrix is too large: wg_expm is for that"
-                              : "the norm of the matrix is so large that no digit is known";
-        return WG_EARG;
-    }
+    if (!wgi_spectral_finite(a->rows, a->cols, a->value, a->ld))
+        return wgi_block_refuse(b, WG_ENONFINITE, WGI_SPECTRAL_NOT_FINITE);
+    if (!(p->steps <= (p->by_vector ? MOST_STEPS : MOST_NORM)))
+        return wgi_block_refuse(
+            b, WG_EARG,
+            p->by_vector ? "the norm of the matrix is too large: wg_expm is for that"
+                         : "the norm of the matrix is so large that no digit is known");
     if (!(norm_1(a->rows, a->value, 1, a->ld) < p->most * p->steps)) { /* in a replay */
-        b->why = "the norm of the matrix is larger than what the recorded steps serve for";
-        return WG_EGUARD;
+        return wgi_block_refuse(
+            b, WG_EGUARD,
+            "the norm of the matrix is larger than what the recorded steps serve for");
     }
     scale(p, a->rows, a->value, a->ld, b->out[0].value);
     return WG_OK;

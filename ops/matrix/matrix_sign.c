@@ -23,10 +23,7 @@
 /* saved: Q, then N in its basis. */
 static wg_status sign_shape(wg_block *b) {
     const size_t n = b->in[0].rows;
-    if (n > WGI_SPECTRAL_ORDER) {
-        b->why = WGI_SPECTRAL_TOO_LARGE;
-        return WG_ESHAPE;
-    }
+    if (n > WGI_SPECTRAL_ORDER) return wgi_block_refuse(b, WG_ESHAPE, WGI_SPECTRAL_TOO_LARGE);
     b->saved_bytes = 2 * n * n * sizeof(double);
     b->work_bytes =
         (3 * n * n + 2 * n + 70 * n + 4200) * sizeof(double) + n * sizeof(lapack_logical);
@@ -43,8 +40,9 @@ static lapack_logical is_left(const double *re, const double *im) {
 
 static wg_status refuse(wg_block *b) {
     b->info = 0;
-    b->why = "an eigenvalue is on the imaginary axis, or not known to be beside it";
-    return WG_ESINGULAR;
+    return wgi_block_refuse(
+        b, WG_ESINGULAR,
+        "an eigenvalue is on the imaginary axis, or not known to be beside it");
 }
 
 static wg_status sign_value(wg_block *b) {
@@ -64,10 +62,7 @@ static wg_status sign_value(wg_block *b) {
                                  (lapack_logical *)(void *)(work + 70 * n + 4200));
     if (b->info > m)
         return refuse(b); /* rounding moves an eigenvalue across when it is reordered */
-    if (b->info != 0) {
-        b->why = WGI_SPECTRAL_GAVE_UP;
-        return WG_ECONVERGE;
-    }
+    if (b->info != 0) return wgi_block_refuse(b, WG_ECONVERGE, WGI_SPECTRAL_GAVE_UP);
     const double error = (double)n * DBL_EPSILON * wgi_norm_1(n, t, n);
     for (size_t i = 0; i < n; i++)
         if (!(fabs(re[i]) > error) || (re[i] < 0) != (i < (size_t)count)) return refuse(b);
@@ -103,10 +98,9 @@ static wg_status sign_derivative(wg_block *b, CBLAS_TRANSPOSE op, const double *
     wgi_product(n, op, CblasNoTrans, 1, s, n, e, lde, 0, y, n);
     wgi_product(n, CblasNoTrans, op, -1, y, n, s, n, 1, x, n);
     wgi_schur_turn('T', 'N', n, n, q, q, x, n, x, room);
-    if (wgi_schur_sylvester(o, o, n, n, t, n, t, n, x, n)) {
-        b->why = "the derivative is not within the range of numbers";
-        return WG_EDEGENERATE;
-    }
+    if (wgi_schur_sylvester(o, o, n, n, t, n, t, n, x, n))
+        return wgi_block_refuse(b, WG_EDEGENERATE,
+                                "the derivative is not within the range of numbers");
     wgi_schur_turn('N', 'T', n, n, q, q, x, n, x, room);
     return WG_OK;
 }
@@ -132,7 +126,5 @@ const wg_block_op wgi_op_signm = {"wg_signm", 0,    sign_shape,   sign_value, si
 const wgi_whole wgi_whole_signm = {&wgi_op_signm, "nn", "nn", NULL, NULL, 0, 0, 35};
 
 wg_mat wg_signm(wg_tape *t, wg_mat a) {
-    wg_mat s;
-    (void)wg_apply(t, &wgi_op_signm, NULL, 0, 1, &a, 1, &s);
-    return s;
+    return wgi_apply_one(t, &wgi_op_signm, NULL, 0, 1, &a);
 }

@@ -10,7 +10,7 @@
 #define WGI_OPS_MATRIX_MOVES_H
 
 #include <string.h>
-#include "refusal.h"
+#include "call.h"
 #include "view.h"
 
 /* WG_OP_EXPANDS: of vjp, which is the derivative. */

@@ -115,8 +115,7 @@ static wg_status normal_shape(wg_block *b) {
 }
 
 wg_status wgi_normal_indefinite(wg_block *b) {
-    b->why = "the covariance is not positive definite";
-    return WG_ESINGULAR;
+    return wgi_block_refuse(b, WG_ESINGULAR, "the covariance is not positive definite");
 }
 
 static wg_status normal_value(wg_block *b) {
@@ -176,9 +175,7 @@ static wg_status normal_expand(wg_tape *t, const wg_block *b, const wg_real *x, 
 wg_mat wgi_normal_solved(wg_tape *t, const wgi_normal *d, wg_mat s, wg_mat r) {
     const wgi_factored p = {WG_CHOLESKY, 0, 1, d->l, NULL};
     const wg_mat in[2] = {s, r};
-    wg_mat a;
-    (void)wg_apply(t, &wgi_op_factor_solve, &p, sizeof p, 2, in, 1, &a);
-    return a;
+    return wgi_apply_one(t, &wgi_op_factor_solve, &p, sizeof p, 2, in);
 }
 
 /* w/2 H as an operation: operands S, a, w; params the factor of S, and whether its user looks
@@ -264,9 +261,7 @@ wg_mat wgi_normal_half_curvature(wg_tape *t, const wgi_normal *d, int lower, wg_
                                    NULL};
     const struct curved p = {d->l, d->c, lower};
     const wg_mat in[3] = {s, a, w};
-    wg_mat h;
-    (void)wg_apply(t, &op, &p, sizeof p, 3, in, 1, &h);
-    return h;
+    return wgi_apply_one(t, &op, &p, sizeof p, 3, in);
 }
 
 /* Y_ = - w a,  mu_ = w sum of a,  S_ = w/2 H */
@@ -290,7 +285,5 @@ const wg_block_op wgi_op_normal = {"wg_mvn_logpdf", WG_OP_EXPANDS,  normal_shape
 
 wg_real wg_mvn_logpdf(wg_tape *t, wg_mat y, wg_mat mu, wg_mat s) {
     const wg_mat in[3] = {y, mu, s};
-    wg_mat out;
-    (void)wg_apply(t, &wgi_op_normal, NULL, 0, 3, in, 1, &out);
-    return wg_mat_at(out, 0, 0);
+    return wg_mat_at(wgi_apply_one(t, &wgi_op_normal, NULL, 0, 3, in), 0, 0);
 }

@@ -73,10 +73,7 @@ static wg_status decompose(wg_block *b, struct svd d, double *room, size_t *rank
                                 wgi_int(m), d.s, d.u, wgi_int(m), vt, wgi_int(n), work,
                                 wgi_int(doubles), (lapack_int *)(void *)(work + doubles));
     }
-    if (b->info != 0) {
-        b->why = WGI_SPECTRAL_GAVE_UP;
-        return WG_ECONVERGE;
-    }
+    if (b->info != 0) return wgi_block_refuse(b, WG_ECONVERGE, WGI_SPECTRAL_GAVE_UP);
     for (size_t j = 0; j < n; j++)
         for (size_t i = 0; i < n; i++) d.v[i + j * n] = vt[j + i * n];
     for (*rank = 0; *rank < p && d.s[*rank] > rcond * d.s[0];) ++*rank;
@@ -86,14 +83,9 @@ static wg_status decompose(wg_block *b, struct svd d, double *room, size_t *rank
 /* The rank of the matrix at the point, which decides the size of the null space. */
 static wg_status rank_shape(wg_block *b) {
     const size_t m = b->in[0].rows, n = b->in[0].cols;
-    if (n > WGI_SPECTRAL_ORDER) {
-        b->why = WGI_SPECTRAL_TOO_LARGE;
-        return WG_ESHAPE;
-    }
-    if (isnan(((const struct space *)b->params)->rcond)) {
-        b->why = "rcond is not a number";
-        return WG_EARG;
-    }
+    if (n > WGI_SPECTRAL_ORDER) return wgi_block_refuse(b, WG_ESHAPE, WGI_SPECTRAL_TOO_LARGE);
+    if (isnan(((const struct space *)b->params)->rcond))
+        return wgi_block_refuse(b, WG_EARG, "rcond is not a number");
     b->out[0].rows = b->out[0].cols = 1;
     b->work_bytes = svd_doubles(m, n) * sizeof(double) + decompose_bytes(m, n);
     return WG_OK;
@@ -131,8 +123,9 @@ static wg_status null_value(wg_block *b) {
     const wg_status s = decompose(b, d, b->work, &rank);
     if (s != WG_OK) return s;
     if (rank != p->rank) { /* in a replay */
-        b->why = "the rank is not that of the recorded point, nor is the size of the space";
-        return WG_EGUARD;
+        return wgi_block_refuse(
+            b, WG_EGUARD,
+            "the rank is not that of the recorded point, nor is the size of the space");
     }
     if (n * k != 0) memcpy(b->out[0].value, d.v + n * rank, n * k * sizeof(double));
     return WG_OK;
@@ -156,11 +149,10 @@ static wg_status of_the_space(wg_block *b, const double *bar, double *room) {
         fmax(wgi_spectral_largest(k * k, room), wgi_spectral_largest(n * k, bar));
     for (size_t j = 0; j < k; j++)
         for (size_t i = 0; i < j; i++)
-            if (fabs(room[i + j * k] - room[j + i * k]) > nothing) {
-                b->why =
-                    "what depends on the choice of a basis of the null space has no derivative";
-                return WG_EDEGENERATE;
-            }
+            if (fabs(room[i + j * k] - room[j + i * k]) > nothing)
+                return wgi_block_refuse(
+                    b, WG_EDEGENERATE,
+                    "what depends on the choice of a basis of the null space has no derivative");
     return WG_OK;
 }
 
@@ -229,10 +221,9 @@ static wg_status whole_value(wg_block *b) {
     size_t rank = 0;
     const wg_status s = decompose(b, d, (double *)b->work + svd_doubles(m, n), &rank);
     if (s != WG_OK) return s;
-    if (rank != n - k) {
-        b->why = "in functions there are derivatives where A has full rank";
-        return WG_ESINGULAR;
-    }
+    if (rank != n - k)
+        return wgi_block_refuse(b, WG_ESINGULAR,
+                                "in functions there are derivatives where A has full rank");
     if (n * k != 0) memcpy(b->out[0].value, d.v + n * rank, n * k * sizeof(double));
     return WG_OK;
 }
@@ -278,6 +269,5 @@ wg_mat wg_null_space(wg_tape *t, wg_mat a, double rcond) {
     wg_mat rank, y = wg_mat_failed(a.cols, a.cols > a.rows ? a.cols - a.rows : 0);
     if (wg_apply(t, &op, &p, sizeof p, 1, &point, 1, &rank) != WG_OK) return y;
     p.rank = (size_t)rank.value[0];
-    (void)wg_apply(t, &wgi_op_null_space, &p, sizeof p, 1, &a, 1, &y);
-    return y;
+    return wgi_apply_one(t, &wgi_op_null_space, &p, sizeof p, 1, &a);
 }

@@ -101,13 +101,10 @@ static wg_status quantile_shape(wg_block *b) {
     const double p = ((const wgi_line_params *)b->params)->p;
     const wg_status s = sort_shape(b);
     if (s != WG_OK) return s;
-    if (!(p >= 0 && p <= 1)) {
-        b->why = "quantiles are of numbers from 0 to 1";
-        return WG_EARG;
-    }
+    if (!(p >= 0 && p <= 1))
+        return wgi_block_refuse(b, WG_EARG, "quantiles are of numbers from 0 to 1");
     if (wgi_line_length(b->in, ((const wgi_line_params *)b->params)->axis) != 0) return WG_OK;
-    b->why = "lines without elements";
-    return WG_ESHAPE;
+    return wgi_block_refuse(b, WG_ESHAPE, "lines without elements");
 }
 
 #define QUANTILE(id, called)                                                                   \

@@ -110,8 +110,8 @@ static wg_status qr_value(wg_block *b) {
 static wg_status degenerate(wg_block *b, const struct parts *s) {
     b->info = wgi_dependent(1, s->p, wgi_larger(s->m, s->n), s->r, s->ldr);
     if (b->info == 0) return WG_OK;
-    b->why = "the matrix has not full rank: QR has no derivative";
-    return WG_EDEGENERATE;
+    return wgi_block_refuse(b, WG_EDEGENERATE,
+                            "the matrix has not full rank: QR has no derivative");
 }
 
 /* y = Q x, x p by cols, y m by cols. */
@@ -364,8 +364,7 @@ static wg_status independent_value(wg_block *b) {
     const size_t longest = *(const size_t *)b->params;
     b->out[0].value[0] = 1;
     if (!wgi_dependent(1, r->rows, longest, r->value, r->ld)) return WG_OK;
-    b->why = "the columns are linearly dependent";
-    return WG_ESINGULAR;
+    return wgi_block_refuse(b, WG_ESINGULAR, "the columns are linearly dependent");
 }
 static wg_status independent_vjp(wg_block *b) { return (void)b, WG_OK; }
 static wg_status independent_expand(wg_tape *t, const wg_block *b, const wg_real *x,
@@ -401,9 +400,8 @@ static wg_status qr_rule(wg_tape *t, wg_block *b, const wg_mat *in, const wg_mat
                  longest = wgi_larger(in[0].rows, in[0].cols);
     const wg_status s = qr_adjoint(t, b, in, out, bar, back);
     const wg_mat r = p == 0 ? out[1] : wg_mat_block(out[1], 0, 0, p, p);
-    wg_mat good;
     if (s != WG_OK || p == 0) return s;
-    (void)wg_apply(t, &op, &longest, sizeof longest, 1, &r, 1, &good);
+    const wg_mat good = wgi_apply_one(t, &op, &longest, sizeof longest, 1, &r);
     back[0] = wg_mat_mul(t, good, back[0]);
     return wg_tape_status(t);
 }
@@ -427,14 +425,10 @@ wg_status wg_qr(wg_tape *t, wg_mat a, wg_mat *q, wg_mat *r) {
 
 wg_mat wg_qr_q(wg_tape *t, wg_mat a) {
     const struct qr what = {0, -1};
-    wg_mat q;
-    (void)wg_apply(t, &wgi_op_qr_q, &what, sizeof what, 1, &a, 1, &q);
-    return q;
+    return wgi_apply_one(t, &wgi_op_qr_q, &what, sizeof what, 1, &a);
 }
 
 wg_mat wg_qr_r(wg_tape *t, wg_mat a) {
     const struct qr what = {-1, 0};
-    wg_mat r;
-    (void)wg_apply(t, &wgi_op_qr_r, &what, sizeof what, 1, &a, 1, &r);
-    return r;
+    return wgi_apply_one(t, &wgi_op_qr_r, &what, sizeof what, 1, &a);
 }

@@ -5,16 +5,15 @@
  * one c_((i-j) mod n). Adjoints add up along diagonals; what no element comes from has
  * gradient 0. */
 #include <wengert/data.h>
+#include "call.h"
 #include "view.h"
 
 /* ---- constant along diagonals: of c and r, or of c alone ---- */
 
 static wg_status diagonals_shape(wg_block *b) {
     for (size_t k = 0; k < b->inputs; k++)
-        if (!wgi_is_vector(&b->in[k]) && wgi_length(&b->in[k]) != 0) {
-            b->why = "not a vector";
-            return WG_ESHAPE;
-        }
+        if (!wgi_is_vector(&b->in[k]) && wgi_length(&b->in[k]) != 0)
+            return wgi_block_refuse(b, WG_ESHAPE, "not a vector");
     b->out[0].rows = wgi_length(&b->in[0]);
     b->out[0].cols = wgi_length(&b->in[b->inputs - 1]);
     return WG_OK;
@@ -76,14 +75,10 @@ DIAGONALS(circulant);
 
 wg_mat wg_toeplitz(wg_tape *t, wg_mat c, wg_mat r) {
     const wg_mat in[2] = {c, r};
-    wg_mat y;
-    (void)wg_apply(t, &wgi_op_toeplitz, NULL, 0, 2, in, 1, &y);
-    return y;
+    return wgi_apply_one(t, &wgi_op_toeplitz, NULL, 0, 2, in);
 }
 wg_mat wg_circulant(wg_tape *t, wg_mat c) {
-    wg_mat y;
-    (void)wg_apply(t, &wgi_op_circulant, NULL, 0, 1, &c, 1, &y);
-    return y;
+    return wgi_apply_one(t, &wgi_op_circulant, NULL, 0, 1, &c);
 }
 
 /* ---- block diagonal ---- */
@@ -92,10 +87,8 @@ static wg_status blocks_shape(wg_block *b) {
     b->out[0].rows = b->out[0].cols = 0;
     for (size_t k = 0; k < b->inputs; k++) {
         if (__builtin_add_overflow(b->out[0].rows, b->in[k].rows, &b->out[0].rows) ||
-            __builtin_add_overflow(b->out[0].cols, b->in[k].cols, &b->out[0].cols)) {
-            b->why = "a result larger than BLAS can take";
-            return WG_ESHAPE;
-        }
+            __builtin_add_overflow(b->out[0].cols, b->in[k].cols, &b->out[0].cols))
+            return wgi_block_refuse(b, WG_ESHAPE, "a result larger than BLAS can take");
     }
     return WG_OK;
 }
@@ -143,16 +136,14 @@ wg_mat wg_block_diag(wg_tape *t, size_t count, const wg_mat *x) {
     enum { MOST = 16 }; /* operands of wg_apply */
     wg_mat in[MOST], y;
     if (count == 0) return wg_mat_constant(t, 0, 0, &(const double){0}, 1);
-    if (count <= MOST || x == NULL) {
-        (void)wg_apply(t, &wgi_op_block_diag, NULL, 0, count <= MOST ? count : MOST, x, 1, &y);
-        return y;
-    }
-    (void)wg_apply(t, &wgi_op_block_diag, NULL, 0, MOST, x, 1, &y);
+    if (count <= MOST || x == NULL)
+        return wgi_apply_one(t, &wgi_op_block_diag, NULL, 0, count <= MOST ? count : MOST, x);
+    y = wgi_apply_one(t, &wgi_op_block_diag, NULL, 0, MOST, x);
     for (size_t k = MOST; k < count;) {
         size_t n = 1;
         in[0] = y;
         while (n < MOST && k < count) in[n++] = x[k++];
-        (void)wg_apply(t, &wgi_op_block_diag, NULL, 0, n, in, 1, &y);
+        y = wgi_apply_one(t, &wgi_op_block_diag, NULL, 0, n, in);
     }
     return y;
 }

@@ -12,7 +12,7 @@
 #include <wengert/elementwise.h>
 #include <wengert/products.h>
 #include "expand.h"
-#include "refusal.h"
+#include "call.h"
 #include "traits.h"
 
 #include <limits.h>
@@ -237,7 +237,6 @@ static const char *length(struct sizes *s, int d) {
 
 static wg_mat pool(wg_tape *t, const wg_block_op *op, const wg_pool *given, wg_mat x) {
     struct sizes s;
-    wg_mat r;
     memset(&s, 0, sizeof s);
     if (given == NULL) s.status = WG_ENULL, s.why = "the sizes are NULL";
     else {
@@ -249,8 +248,7 @@ static wg_mat pool(wg_tape *t, const wg_block_op *op, const wg_pool *given, wg_m
     }
     for (int d = 0; d < 2 && s.status == WG_OK; d++)
         if ((s.why = length(&s, d)) != NULL) s.status = WG_EARG;
-    (void)wg_apply(t, op, &s, sizeof s, 1, &x, 1, &r);
-    return r;
+    return wgi_apply_one(t, op, &s, sizeof s, 1, &x);
 }
 
 wg_mat wg_max_pool2d(wg_tape *t, const wg_pool *s, wg_mat x) {

@@ -241,9 +241,7 @@ PRODUCT(outer);
 static wg_mat product(wg_tape *t, const wg_block_op *op, const struct product *p, wg_mat a,
                       wg_mat b, wg_mat c) {
     const wg_mat in[3] = {a, b, c};
-    wg_mat y;
-    (void)wg_apply(t, op, p, sizeof *p, p->beta == 0 ? 2 : 3, in, 1, &y);
-    return y;
+    return wgi_apply_one(t, op, p, sizeof *p, p->beta == 0 ? 2 : 3, in);
 }
 
 wg_mat wg_gemm(wg_tape *t, char ta, char tb, double alpha, wg_mat a, wg_mat b, double beta,
@@ -335,9 +333,7 @@ wg_mat wg_gemm_real(wg_tape *t, char ta, char tb, wg_real alpha, wg_mat a, wg_ma
     const struct product p = {0, 0, 0, (fa > 0) | (fb > 0) << 1, 1, fa < 0 || fb < 0};
     const wg_mat in[5] = {a, b, c, wg_mat_gather(t, 1, 1, &alpha),
                           wg_mat_gather(t, 1, 1, &beta)};
-    wg_mat y;
-    (void)wg_apply(t, &wgi_op_gemm_real, &p, sizeof p, 5, in, 1, &y);
-    return y;
+    return wgi_apply_one(t, &wgi_op_gemm_real, &p, sizeof p, 5, in);
 }
 
 /* ---- syrk ---- */
@@ -424,9 +420,7 @@ wg_mat wg_syrk(wg_tape *t, char trans, double alpha, wg_mat a, double beta, wg_m
     const int fa = wgi_products_turned(trans);
     const struct product p = {alpha, beta, 0, fa > 0, 0, fa < 0};
     const wg_mat in[2] = {a, c};
-    wg_mat y;
-    (void)wg_apply(t, &wgi_op_syrk, &p, sizeof p, beta == 0 ? 1 : 2, in, 1, &y);
-    return y;
+    return wgi_apply_one(t, &wgi_op_syrk, &p, sizeof p, beta == 0 ? 1 : 2, in);
 }
 
 /* ---- batches ---- */
@@ -555,9 +549,7 @@ wg_mat wg_gemm_batch(wg_tape *t, size_t count, char ta, char tb, double alpha, w
     const int fa = wgi_products_turned(ta), fb = wgi_products_turned(tb);
     const struct batch p = {count, alpha, (fa > 0) | (fb > 0) << 1, fa < 0 || fb < 0};
     const wg_mat in[2] = {a, b};
-    wg_mat y;
-    (void)wg_apply(t, &wgi_op_gemm_batch, &p, sizeof p, 2, in, 1, &y);
-    return y;
+    return wgi_apply_one(t, &wgi_op_gemm_batch, &p, sizeof p, 2, in);
 }
 
 /* ---- Kronecker ---- */
@@ -630,7 +622,5 @@ const wg_block_op wgi_op_kron = {"wg_kron",   WG_OP_TRANS | WG_OP_EXPANDS,
 
 wg_mat wg_kron(wg_tape *t, wg_mat a, wg_mat b) {
     const wg_mat in[2] = {a, b};
-    wg_mat y;
-    (void)wg_apply(t, &wgi_op_kron, NULL, 0, 2, in, 1, &y);
-    return y;
+    return wgi_apply_one(t, &wgi_op_kron, NULL, 0, 2, in);
 }

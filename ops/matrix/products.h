@@ -10,8 +10,8 @@
 #include <wengert/products.h>
 
 #include "blas.h"
+#include "call.h"
 #include "expand.h"
-#include "refusal.h"
 #include "view.h"
 
 /* ---- blocks ---- */

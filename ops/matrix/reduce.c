@@ -409,9 +409,8 @@ static wg_status prod_adjoint(wg_tape *t, wg_block *b, const wg_mat *in, const w
                                    NULL};
     const wg_axis axis = wgi_line_axis(b);
     const wg_mat x = wgi_line_columns(t, in[0], axis);
-    wg_mat g;
+    const wg_mat g = wgi_apply_one(t, &op, NULL, 0, 1, &x);
     (void)out;
-    (void)wg_apply(t, &op, NULL, 0, 1, &x, 1, &g);
     back[0] =
         wgi_line_uncolumned(t, wg_mat_mul(t, wgi_line_numbers(bar[0], axis), g), &in[0], axis);
     return wg_tape_status(t);
@@ -603,8 +602,7 @@ static void layer_norm_expand(wg_tape *t, const wgi_written *l) {
 static wg_status norm_order(wg_block *b) {
     const wgi_line_params *const p = b->params;
     if (p->p >= 1) return WG_OK;
-    b->why = "a norm of order less than 1";
-    return WG_EARG;
+    return wgi_block_refuse(b, WG_EARG, "a norm of order less than 1");
 }
 
 WGI_LINE_NUMBER(sum, WG_OP_LINEAR, 0, 0, sum_vjp, sum_jvp, NULL, NULL, wgi_line_anything);

@@ -50,14 +50,12 @@ static size_t lapack_doubles(size_t n, size_t k) { return 200 * n + 64 * k + 420
 static wg_status riccati_shape(wg_block *b) {
     const size_t n = b->in[0].rows, k = b->in[1].cols;
     if (b->in[0].cols != n || b->in[1].rows != n || b->in[2].rows != n || b->in[2].cols != n ||
-        b->in[3].rows != k || b->in[3].cols != k) {
-        b->why = "A and Q are square, B has their rows, R is of the order of its columns";
-        return WG_ESHAPE;
-    }
-    if (larger(2 * n, k) > WGI_SPECTRAL_ORDER) {
-        b->why = WGI_SPECTRAL_TOO_LARGE;
-        return WG_ESHAPE;
-    }
+        b->in[3].rows != k || b->in[3].cols != k)
+        return wgi_block_refuse(
+            b, WG_ESHAPE,
+            "A and Q are square, B has their rows, R is of the order of its columns");
+    if (larger(2 * n, k) > WGI_SPECTRAL_ORDER)
+        return wgi_block_refuse(b, WG_ESHAPE, WGI_SPECTRAL_TOO_LARGE);
     b->out[0].rows = b->out[0].cols = n;
     b->saved_bytes = (n * k + 3 * n * n) * sizeof(double);
     const size_t value = 19 * n * n + k * k + 6 * n + lapack_doubles(n, k);
@@ -105,8 +103,9 @@ static lapack_logical is_inside(const double *re, const double *im, const double
 
 static wg_status none(wg_block *b) {
     b->info = 0;
-    b->why = "there is no stabilizing solution, or none that is known to any digit";
-    return WG_ESINGULAR;
+    return wgi_block_refuse(
+        b, WG_ESINGULAR,
+        "there is no stabilizing solution, or none that is known to any digit");
 }
 
 /* Sets block (i, j), n-by-n, of a matrix of twice the order to f op(x); x NULL: I. */
@@ -143,10 +142,8 @@ static wg_status by_subspace(wg_block *b, size_t n, const double *a, const doubl
         b->info = LAPACKE_dgees_work(LAPACK_COL_MAJOR, 'V', 'S', is_left, m, h, m, &count, re,
                                      im, z, m, work, wgi_int(work_size), flags);
     }
-    if (b->info != 0 && b->info <= m + (is_discrete(b) ? 1 : 0)) {
-        b->why = WGI_SPECTRAL_GAVE_UP;
-        return WG_ECONVERGE;
-    }
+    if (b->info != 0 && b->info <= m + (is_discrete(b) ? 1 : 0))
+        return wgi_block_refuse(b, WG_ECONVERGE, WGI_SPECTRAL_GAVE_UP);
     if (b->info != 0 || (size_t)count != n) return none(b);
     /* Z11'X = Z21' for X' = X */
     for (size_t j = 0; j < n; j++)
@@ -181,10 +178,7 @@ static wg_status close_loop(wg_block *b, const kept *s, const double *a, const d
         return none(b);
     memcpy(s->t, c, n * n * sizeof *c);
     b->info = wgi_schur(n, s->t, s->u, work);
-    if (b->info != 0) {
-        b->why = WGI_SPECTRAL_GAVE_UP;
-        return WG_ECONVERGE;
-    }
+    if (b->info != 0) return wgi_block_refuse(b, WG_ECONVERGE, WGI_SPECTRAL_GAVE_UP);
     for (size_t i = 0; i < n; i++) { /* what wgi_schur leaves first: the eigenvalues */
         const double re = work[i], im = work[n + i];
         if (!(is_discrete(b) ? hypot(re, im) < 1 : re < 0)) return none(b);
@@ -233,10 +227,8 @@ static wg_status gains(wg_block *b, const kept *s, double *r, double *g, double 
     const size_t n = s->n, k = s->k;
     const wg_block_arg *const of = &b->in[1];
     for (size_t i = 0; i < 4; i++)
-        if (!wgi_spectral_finite(b->in[i].rows, b->in[i].cols, b->in[i].value, b->in[i].ld)) {
-            b->why = WGI_SPECTRAL_NOT_FINITE;
-            return WG_ENONFINITE;
-        }
+        if (!wgi_spectral_finite(b->in[i].rows, b->in[i].cols, b->in[i].value, b->in[i].ld))
+            return wgi_block_refuse(b, WG_ENONFINITE, WGI_SPECTRAL_NOT_FINITE);
     memset(g, 0, n * n * sizeof *g);
     if (k == 0) return WG_OK;
     (void)wgi_spectral_symmetric(k, b->in[3].value, b->in[3].ld, r);
@@ -244,10 +236,7 @@ static wg_status gains(wg_block *b, const kept *s, double *r, double *g, double 
         for (size_t i = 0; i < k; i++) s->gain[i + j * k] = of->value[j + i * of->ld];
     b->info = LAPACKE_dsytrf_work(LAPACK_COL_MAJOR, 'L', wgi_int(k), r, wgi_int(k), pivot, work,
                                   wgi_int(64 * k));
-    if (b->info != 0) {
-        b->why = "R is singular";
-        return WG_ESINGULAR;
-    }
+    if (b->info != 0) return wgi_block_refuse(b, WG_ESINGULAR, "R is singular");
     (void)LAPACKE_dsytrs_work(LAPACK_COL_MAJOR, 'L', wgi_int(k), wgi_int(n), r, wgi_int(k),
                               pivot, s->gain, wgi_int(k));
     cblas_dgemm(CblasColMajor, CblasNoTrans, CblasNoTrans, wgi_int(n), wgi_int(n), wgi_int(k),
@@ -289,8 +278,9 @@ static wg_status riccati_value(wg_block *b) {
 /* ---- derivatives ---- */
 
 static wg_status beyond(wg_block *b) {
-    b->why = "the equation of the derivative has no solution within the range of numbers";
-    return WG_EDEGENERATE;
+    return wgi_block_refuse(
+        b, WG_EDEGENERATE,
+        "the equation of the derivative has no solution within the range of numbers");
 }
 
 static wg_status riccati_vjp(wg_block *b) {
@@ -405,9 +395,7 @@ RICCATI(riccati_discrete, discrete_time);
 static wg_mat riccati(wg_tape *t, const wg_block_op *op, int discrete, wg_mat a, wg_mat b,
                       wg_mat q, wg_mat r) {
     const wg_mat in[4] = {a, b, q, r};
-    wg_mat x;
-    (void)wg_apply(t, op, &discrete, sizeof discrete, 4, in, 1, &x);
-    return x;
+    return wgi_apply_one(t, op, &discrete, sizeof discrete, 4, in);
 }
 wg_mat wg_riccati(wg_tape *t, wg_mat a, wg_mat b, wg_mat q, wg_mat r) {
     return riccati(t, &wgi_op_riccati, 0, a, b, q, r);

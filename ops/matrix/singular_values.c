@@ -233,12 +233,11 @@ static wg_status weighed_jvp(wg_block *b) {
                     k);
     }
     if ((f.m != f.n && !weighed_off(&f, &t, c, ct == NULL, x)) ||
-        !weighed_core(&f, &t, c, ct, p)) {
-        b->why =
+        !weighed_core(&f, &t, c, ct, p))
+        return wgi_block_refuse(
+            b, WG_EDEGENERATE,
             "the second derivative of nearly equal singular values, or of one that is 0, is "
-            "not known";
-        return WG_EDEGENERATE;
-    }
+            "not known");
     if (f.m >= f.n) { /* (U X + x) V' */
         memcpy(y, x, f.m * f.k * sizeof *y);
         cblas_dgemm(CblasColMajor, CblasNoTrans, CblasNoTrans, m, k, k, 1, f.u, m, p, k,
@@ -267,9 +266,7 @@ static wg_mat weighed(wg_tape *t, const wg_block *b, wg_mat a, wg_mat c) {
     const wgi_svd f = wgi_svd_of(b);
     const struct found found = {f.u, f.s, f.h};
     const wg_mat of[2] = {a, c};
-    wg_mat y;
-    (void)wg_apply(t, &op, &found, sizeof found, 2, of, 1, &y);
-    return y;
+    return wgi_apply_one(t, &op, &found, sizeof found, 2, of);
 }
 
 static wg_status values_adjoint(wg_tape *t, wg_block *b, const wg_mat *in, const wg_mat *out,
@@ -350,18 +347,12 @@ const wgi_whole wgi_whole_norm_spectral = {
 /* ---- calls ---- */
 
 wg_mat wg_svdvals(wg_tape *t, wg_mat a) {
-    wg_mat s;
-    (void)wg_apply(t, &wgi_op_svdvals, NULL, 0, 1, &a, 1, &s);
-    return s;
+    return wgi_apply_one(t, &wgi_op_svdvals, NULL, 0, 1, &a);
 }
 
 wg_real wg_mat_norm_nuclear(wg_tape *t, wg_mat a) {
-    wg_mat r;
-    (void)wg_apply(t, &wgi_op_norm_nuclear, NULL, 0, 1, &a, 1, &r);
-    return wg_mat_at(r, 0, 0);
+    return wg_mat_at(wgi_apply_one(t, &wgi_op_norm_nuclear, NULL, 0, 1, &a), 0, 0);
 }
 wg_real wg_mat_norm_spectral(wg_tape *t, wg_mat a) {
-    wg_mat r;
-    (void)wg_apply(t, &wgi_op_norm_spectral, NULL, 0, 1, &a, 1, &r);
-    return wg_mat_at(r, 0, 0);
+    return wg_mat_at(wgi_apply_one(t, &wgi_op_norm_spectral, NULL, 0, 1, &a), 0, 0);
 }

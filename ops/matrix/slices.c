@@ -144,9 +144,7 @@ WALKER(broadcast_to);
 WALKER(permute);
 
 static wg_mat walk(wg_tape *t, const wg_block_op *op, wg_mat x, const struct walk *w) {
-    wg_mat y;
-    (void)wg_apply(t, op, w, sizeof *w, 1, &x, 1, &y);
-    return y;
+    return wgi_apply_one(t, op, w, sizeof *w, 1, &x);
 }
 
 wg_mat wg_slice(wg_tape *t, wg_mat x, size_t row, ptrdiff_t row_step, size_t rows, size_t col,
@@ -159,9 +157,7 @@ wg_mat wg_slice(wg_tape *t, wg_mat x, size_t row, ptrdiff_t row_step, size_t row
 }
 
 wg_mat wg_mat_copy(wg_tape *t, wg_mat x) {
-    wg_mat y;
-    (void)wg_apply(t, &wgi_op_copy, NULL, 0, 1, &x, 1, &y);
-    return y;
+    return wgi_apply_one(t, &wgi_op_copy, NULL, 0, 1, &x);
 }
 
 /* Rows from `row` on in steps of down, columns from `col` on in steps of across. */

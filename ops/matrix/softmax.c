@@ -376,9 +376,7 @@ static wg_mat of_pair(wg_tape *t, int shares, wg_mat p, wg_mat w) {
                                        {"adjoint of wg_mat_log_softmax", 0, pair_shape,
                                         shares_value, NULL, shares_jvp, NULL, NULL, NULL}};
     const wg_mat in[2] = {p, w};
-    wg_mat c;
-    (void)wg_apply(t, &ops[shares], NULL, 0, 2, in, 1, &c);
-    return c;
+    return wgi_apply_one(t, &ops[shares], NULL, 0, 2, in);
 }
 
 /* P (W - mean of W by P) */
@@ -510,10 +508,9 @@ static wg_status labels(wg_block *b) {
     const size_t n = wgi_line_length(b->in, p->axis), count = wgi_line_count(b->in, p->axis);
     if (p->label == NULL && count != 0) return WG_ENULL;
     for (size_t i = 0; i < count; i++)
-        if (p->label[i] >= n) {
-            b->why = "a label is not less than the number of classes";
-            return WG_EARG;
-        }
+        if (p->label[i] >= n)
+            return wgi_block_refuse(b, WG_EARG,
+                                    "a label is not less than the number of classes");
     return WG_OK;
 }
 

@@ -51,8 +51,7 @@ static wg_status no_values(wg_block *b) {
 }
 
 static wg_status swept(wg_block *b) {
-    b->why = "a solution in a function is swept on no tape";
-    return WG_EMODE;
+    return wgi_block_refuse(b, WG_EMODE, "a solution in a function is swept on no tape");
 }
 
 static const wgi_traits own = {.own = 1};
@@ -135,6 +134,5 @@ static wg_status second_rule(wg_tape *t, wg_block *b, const wg_mat *in, const wg
     for (size_t k = 0; k < 3; k++) back[k] = wg_mat_failed(1, 1);
     const wg_status s =
         record(t, b, &second_recorded, WGI_ODE_PART_SECOND, 5, again, 2, back + 3);
-    b->why = "there are no third derivatives, nor tangents of tangents";
-    return s;
+    return wgi_block_refuse(b, s, "there are no third derivatives, nor tangents of tangents");
 }

@@ -25,10 +25,8 @@ static size_t columns(const wg_block *b) {
 
 static wg_status solve_shape(wg_block *b) {
     const size_t count = wgi_factored_of(b)->count, n = b->in[0].rows;
-    if (wgi_factored_of(b)->trans > 1) {
-        b->why = "the flag is none of trans N T";
-        return WG_EARG;
-    }
+    if (wgi_factored_of(b)->trans > 1)
+        return wgi_block_refuse(b, WG_EARG, "the flag is none of trans N T");
     const wg_status s = wgi_factor_shape(b);
     if (s != WG_OK) return s;
     const size_t k = columns(b);
@@ -170,7 +168,7 @@ static wg_status solve_adjoint(wg_tape *t, wg_block *b, const wg_mat *in, const 
     const wg_mat of[2] = {in[0], bar[0]};
     wg_mat w, x = out[0];
     if (x.rows == 0 || x.cols == 0) return WG_OK;
-    (void)wg_apply(t, &wgi_op_factor_solve, &p, sizeof p, 2, of, 1, &w);
+    w = wgi_apply_one(t, &wgi_op_factor_solve, &p, sizeof p, 2, of);
     back[1] = w = touched(t, p.count, bar[0], w);
     if (in[0].at.slot == 0) return wg_tape_status(t);
     x = touched(t, p.count, bar[0], x);
@@ -209,18 +207,14 @@ wg_mat wg_factor_solve(wg_tape *t, wg_factor f, char trans, wg_mat b) {
                                            : 2u,
                             1, f.packed, f.pivot};
     const wg_mat in[3] = {f.a, b, wgi_factor_place(t, &f)};
-    wg_mat x;
-    (void)wg_apply(t, &wgi_op_factor_solve, &p, sizeof p, 3, in, 1, &x);
-    return x;
+    return wgi_apply_one(t, &wgi_op_factor_solve, &p, sizeof p, 3, in);
 }
 
 static wg_mat solve(wg_tape *t, const wg_block_op *op, wg_factor_kind kind, size_t count,
                     wg_mat a, wg_mat b) {
     const wgi_factored p = {kind, 0, count, NULL, NULL};
     const wg_mat in[2] = {a, b};
-    wg_mat x;
-    (void)wg_apply(t, op, &p, sizeof p, 2, in, 1, &x);
-    return x;
+    return wgi_apply_one(t, op, &p, sizeof p, 2, in);
 }
 
 wg_mat wg_solve(wg_tape *t, wg_mat a, wg_mat b) {
@@ -255,20 +249,17 @@ static wg_status trsm_shape(wg_block *b) {
     const int left = p->side == 'L';
     const size_t n = b->in[0].rows;
     if ((!left && p->side != 'R') || (p->uplo != 'L' && p->uplo != 'U') ||
-        (p->trans != 'N' && p->trans != 'T') || (p->diag != 'N' && p->diag != 'U')) {
-        b->why = "a flag is none of side L R, uplo L U, trans N T, diag N U";
-        return WG_EARG;
-    }
+        (p->trans != 'N' && p->trans != 'T') || (p->diag != 'N' && p->diag != 'U'))
+        return wgi_block_refuse(b, WG_EARG,
+                                "a flag is none of side L R, uplo L U, trans N T, diag N U");
     const size_t k = p->count != 0 ? b->in[1].cols / p->count : 0;
     if ((n != 0 && p->count > SIZE_MAX / n) || b->in[0].cols != n * p->count ||
-        b->in[1].cols != k * p->count) {
-        b->why = p->count == 1 ? "the matrix is not square" : "not a batch of square matrices";
-        return WG_ESHAPE;
-    }
-    if ((left ? b->in[1].rows : k) != n) {
-        b->why = "the right-hand side does not fit the matrix";
-        return WG_ESHAPE;
-    }
+        b->in[1].cols != k * p->count)
+        return wgi_block_refuse(b, WG_ESHAPE,
+                                p->count == 1 ? "the matrix is not square"
+                                              : "not a batch of square matrices");
+    if ((left ? b->in[1].rows : k) != n)
+        return wgi_block_refuse(b, WG_ESHAPE, "the right-hand side does not fit the matrix");
     b->out[0].rows = b->in[1].rows, b->out[0].cols = b->in[1].cols;
     b->work_bytes = wgi_room_of(b->in[1].rows * k) + wgi_room_of(WGI_TRIANGLE);
     return WG_OK;
@@ -317,8 +308,8 @@ static wg_status trsm_value(wg_block *b) {
         for (size_t i = 0; i < s.n && !s.unit; i++)
             if (a.p[i * (a.ld + 1)] == 0) {
                 b->info = wgi_int(i + 1);
-                b->why = "the triangular matrix has a zero on its diagonal";
-                return WG_ESINGULAR;
+                return wgi_block_refuse(b, WG_ESINGULAR,
+                                        "the triangular matrix has a zero on its diagonal");
             }
         wgi_get(s.rows, s.cols, wgi_value_of(&b->in[1], s.cols, m), x);
         apply_triangle(&s, 0, p->factor, a, x);
@@ -441,7 +432,7 @@ static wg_status trsm_adjoint(wg_tape *t, wg_block *b, const wg_mat *in, const w
     wg_mat w, x = out[0];
     if (x.rows == 0 || x.cols == 0) return WG_OK;
     p.trans = turned ? 'N' : 'T', p.factor = 1;
-    (void)wg_apply(t, &wgi_op_trsm_batch, &p, sizeof p, 2, of, 1, &w);
+    w = wgi_apply_one(t, &wgi_op_trsm_batch, &p, sizeof p, 2, of);
     w = touched(t, p.count, bar[0], w);
     back[1] = f == 1 ? w : wg_mat_scale(t, f, w);
     if (in[0].at.slot == 0) return wg_tape_status(t);
@@ -474,9 +465,7 @@ TRIANGULAR(trsm_batch);
 static wg_mat triangular(wg_tape *t, const wg_block_op *op, struct triangular p, wg_mat a,
                          wg_mat b) {
     const wg_mat in[2] = {a, b};
-    wg_mat x;
-    (void)wg_apply(t, op, &p, sizeof p, 2, in, 1, &x);
-    return x;
+    return wgi_apply_one(t, op, &p, sizeof p, 2, in);
 }
 
 wg_mat wg_trsm(wg_tape *t, char side, char uplo, char trans, char diag, double alpha, wg_mat a,

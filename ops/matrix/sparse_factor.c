@@ -79,10 +79,8 @@ static wg_status factor_lu(wg_block *b, const wg_csr *s, const struct room *m, h
     if (e == UMFPACK_OK) e = umfpack_di_get_lunz(&l, &u, &rows, &cols, &diagonal, h->numeric);
     h->l_size = (size_t)l, h->u_size = (size_t)u;
     if (e == UMFPACK_OK) return WG_OK;
-    if (e == UMFPACK_WARNING_singular_matrix || e == UMFPACK_ERROR_different_pattern) {
-        b->why = "the matrix is singular";
-        return WG_ESINGULAR;
-    }
+    if (e == UMFPACK_WARNING_singular_matrix || e == UMFPACK_ERROR_different_pattern)
+        return wgi_block_refuse(b, WG_ESINGULAR, "the matrix is singular");
     b->info = e;
     return wgi_block_refuse(b, e == UMFPACK_ERROR_out_of_memory ? WG_ENOMEM : WG_EARG,
                             "UMFPACK");
@@ -112,8 +110,7 @@ static wg_status factor_spd(wg_block *b, const wg_csr *s, const struct room *m, 
         return wgi_block_refuse(b, WG_ENOMEM, "CHOLMOD");
     if (c->status == CHOLMOD_NOT_POSDEF || h->factor->minor < s->rows) {
         b->info = (int)h->factor->minor + 1;
-        b->why = "the matrix is not positive definite";
-        return WG_ESINGULAR;
+        return wgi_block_refuse(b, WG_ESINGULAR, "the matrix is not positive definite");
     }
     h->l_size = s->rows == 0 ? 0 : (size_t)((const int *)h->factor->p)[s->rows];
     return WG_OK;

@@ -240,6 +240,6 @@ wg_real wg_sparse_spd_logdet(wg_tape *t, const wg_csr *s, wg_mat values) {
     wgi_sparse_solving p = wgi_sparse_system(t, 1, 'N', s);
     wg_mat y = wg_mat_failed(1, 1);
     if (wgi_sparse_factor(t, WGI_SPARSE_SPD_LOGDET, &p, 1, &values) == WG_OK)
-        (void)wg_apply(t, &wgi_op_sparse_spd_logdet, &p, sizeof p, 1, &values, 1, &y);
+        y = wgi_apply_one(t, &wgi_op_sparse_spd_logdet, &p, sizeof p, 1, &values);
     return wg_mat_at(y, 0, 0);
 }

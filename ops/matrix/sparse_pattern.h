@@ -6,7 +6,7 @@
 #define WGI_OPS_MATRIX_SPARSE_PATTERN_H
 
 #include <wengert/sparse.h>
-#include "refusal.h"
+#include "call.h"
 #include "view.h"
 
 /* The values of the pattern, operand 0, as a column. */

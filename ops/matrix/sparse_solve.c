@@ -182,7 +182,7 @@ static wg_status solve_adjoint(wg_tape *t, wg_block *b, const wg_mat *in, const 
     if (x.rows == 0 || x.cols == 0) return WG_OK;
     p.factors->fresh = 1;
     p.trans = !p.trans;
-    (void)wg_apply(t, &solve_op[p.spd], &p, sizeof p, 2, of, 1, &back[1]);
+    back[1] = wgi_apply_one(t, &solve_op[p.spd], &p, sizeof p, 2, of);
     p.factors->fresh = 0;
     const int turned = p.trans == 0 && !p.spd;
     const wg_mat uv[2] = {turned ? x : back[1], turned ? back[1] : x};
@@ -196,10 +196,9 @@ static wg_mat solve_with(wg_tape *t, int spd, char trans, const wg_csr *s, wg_ma
                          wg_mat b) {
     wgi_sparse_solving p = wgi_sparse_system(t, spd, trans, s);
     const wg_mat in[2] = {values, b};
-    wg_mat x = wg_mat_failed(b.rows, b.cols);
-    if (wgi_sparse_factor(t, spd ? WGI_SPARSE_SPD_SOLVE : WGI_SPARSE_SOLVE, &p, 2, in) == WG_OK)
-        (void)wg_apply(t, &solve_op[spd], &p, sizeof p, 2, in, 1, &x);
-    return x;
+    if (wgi_sparse_factor(t, spd ? WGI_SPARSE_SPD_SOLVE : WGI_SPARSE_SOLVE, &p, 2, in) != WG_OK)
+        return wg_mat_failed(b.rows, b.cols);
+    return wgi_apply_one(t, &solve_op[spd], &p, sizeof p, 2, in);
 }
 
 wg_mat wg_sparse_solve(wg_tape *t, char trans, const wg_csr *s, wg_mat values, wg_mat b) {

@@ -173,8 +173,8 @@ static int quotient(double top, double gap, const ties *t, double *e) {
 }
 
 static wg_status degenerate(wg_block *b) {
-    b->why = "the eigenvectors of a repeated eigenvalue have no derivative";
-    return WG_EDEGENERATE;
+    return wgi_block_refuse(b, WG_EDEGENERATE,
+                            "the eigenvectors of a repeated eigenvalue have no derivative");
 }
 
 /* Of dsyevd and dsygvd: what they ask for, and what lets dormtr work in blocks, for which they
@@ -193,13 +193,11 @@ wg_status wgi_spectral_decompose(wg_block *b, size_t n, double *v, double *w, do
                                   wgi_int(doubles_of(n)), (lapack_int *)(work + doubles_of(n)),
                                   wgi_int(integers_of(n)));
     if (b->info == 0) return WG_OK;
-    b->why = WGI_SPECTRAL_GAVE_UP;
-    return WG_ECONVERGE;
+    return wgi_block_refuse(b, WG_ECONVERGE, WGI_SPECTRAL_GAVE_UP);
 }
 
 wg_status wgi_spectral_not_finite(wg_block *b) {
-    b->why = WGI_SPECTRAL_NOT_FINITE;
-    return WG_ENONFINITE;
+    return wgi_block_refuse(b, WG_ENONFINITE, WGI_SPECTRAL_NOT_FINITE);
 }
 
 /* ---- eigenvalues and eigenvectors ---- */
@@ -209,15 +207,12 @@ wg_status wgi_spectral_not_finite(wg_block *b) {
 static wg_status eigen_shape(wg_block *b) {
     const size_t n = b->in[0].rows;
     for (size_t i = 0; i < b->inputs; i++)
-        if (b->in[i].rows != n || b->in[i].cols != n) {
-            b->why = b->inputs == 1 ? "the matrix is not square"
-                                    : "the matrices are not square and of one order";
-            return WG_ESHAPE;
-        }
-    if (n > WGI_SPECTRAL_ORDER) {
-        b->why = WGI_SPECTRAL_TOO_LARGE;
-        return WG_ESHAPE;
-    }
+        if (b->in[i].rows != n || b->in[i].cols != n)
+            return wgi_block_refuse(b, WG_ESHAPE,
+                                    b->inputs == 1
+                                        ? "the matrix is not square"
+                                        : "the matrices are not square and of one order");
+    if (n > WGI_SPECTRAL_ORDER) return wgi_block_refuse(b, WG_ESHAPE, WGI_SPECTRAL_TOO_LARGE);
     b->out[0].rows = n, b->out[0].cols = 1;
     if (b->outputs == 2) b->out[1].rows = b->out[1].cols = n;
     else b->saved_bytes = n * n * sizeof(double);
@@ -246,13 +241,9 @@ static wg_status eigen_value(wg_block *b) {
                                   wgi_int(doubles_of(n)), (lapack_int *)(work + doubles_of(n)),
                                   wgi_int(integers_of(n)));
     if (b->info == 0) return WG_OK;
-    if (b->info <= m) {
-        b->why = WGI_SPECTRAL_GAVE_UP;
-        return WG_ECONVERGE;
-    }
+    if (b->info <= m) return wgi_block_refuse(b, WG_ECONVERGE, WGI_SPECTRAL_GAVE_UP);
     b->info -= m;
-    b->why = "the second operand is not positive definite";
-    return WG_ESINGULAR;
+    return wgi_block_refuse(b, WG_ESINGULAR, "the second operand is not positive definite");
 }
 
 /* What eigenvalues alone send back. */
@@ -382,10 +373,10 @@ static wg_status weighed_jvp(wg_block *b) {
         for (size_t i = j + 1; i < n; i++) {
             double e;
             const double top = p[i + j * n] - 0.5 * (w[i] + w[j]) * q[i + j * n];
-            if (!quotient(top, w[i] - w[j], &t, &e)) {
-                b->why = "the second derivative of nearly equal eigenvalues is not known";
-                return WG_EDEGENERATE;
-            }
+            if (!quotient(top, w[i] - w[j], &t, &e))
+                return wgi_block_refuse(
+                    b, WG_EDEGENERATE,
+                    "the second derivative of nearly equal eigenvalues is not known");
             p[i + j * n] = e * (c[i] - c[j]) - 0.5 * (c[i] + c[j]) * q[i + j * n];
         }
     }
@@ -405,9 +396,7 @@ static wg_mat weighed(wg_tape *t, wg_block *b, const wg_mat *in, wg_mat c) {
                                    NULL};
     const struct found f = {b->out[0].value, vectors_of(b)};
     const wg_mat of[3] = {in[0], b->inputs == 2 ? in[1] : c, c};
-    wg_mat y;
-    (void)wg_apply(t, &op, &f, sizeof f, b->inputs + 1, of, 1, &y);
-    return y;
+    return wgi_apply_one(t, &op, &f, sizeof f, b->inputs + 1, of);
 }
 
 /* V X V' */
@@ -494,9 +483,7 @@ const wgi_whole wgi_whole_eigh_general = {
     &wgi_op_eigh_general, "nnnn", "n1nn", eigen_rule, NULL, 0, 0, 35};
 
 wg_mat wg_eigvalsh(wg_tape *t, wg_mat a) {
-    wg_mat w;
-    (void)wg_apply(t, &wgi_op_eigvalsh, NULL, 0, 1, &a, 1, &w);
-    return w;
+    return wgi_apply_one(t, &wgi_op_eigvalsh, NULL, 0, 1, &a);
 }
 
 wg_status wg_eigh(wg_tape *t, wg_mat a, wg_mat *w, wg_mat *v) {
@@ -509,9 +496,7 @@ wg_status wg_eigh(wg_tape *t, wg_mat a, wg_mat *w, wg_mat *v) {
 
 wg_mat wg_eigvalsh_general(wg_tape *t, wg_mat a, wg_mat b) {
     const wg_mat in[] = {a, b};
-    wg_mat w;
-    (void)wg_apply(t, &wgi_op_eigvalsh_general, NULL, 0, 2, in, 1, &w);
-    return w;
+    return wgi_apply_one(t, &wgi_op_eigvalsh_general, NULL, 0, 2, in);
 }
 
 wg_status wg_eigh_general(wg_tape *t, wg_mat a, wg_mat b, wg_mat *w, wg_mat *v) {

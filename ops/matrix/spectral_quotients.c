@@ -2,6 +2,7 @@
 /* What derivatives of eigenvalues and singular values are made of in functions, where whether
  * two of them are one is asked at each point: quotients by their differences, and first
  * derivatives that have no second ones there. */
+#include "call.h"
 #include "expand.h"
 #include "spectral.h"
 
@@ -25,8 +26,7 @@ static wg_status over_value(wg_block *b) {
 }
 /* It is never swept: in a function it is taken apart. */
 static wg_status over_vjp(wg_block *b) {
-    b->why = "quotients of functions";
-    return WG_EMODE;
+    return wgi_block_refuse(b, WG_EMODE, "quotients of functions");
 }
 static wg_status over_expand(wg_tape *t, const wg_block *b, const wg_real *x, wg_real *y) {
     const wgi_reals top = wgi_reals_operand(b, x, 0), by = wgi_reals_operand(b, x, 1);
@@ -63,9 +63,7 @@ wg_mat wgi_spectral_over(wg_tape *t, wg_mat top, wg_mat by, wg_mat w, int differ
                                    NULL,
                                    NULL};
     const wg_mat in[3] = {top, by, w};
-    wg_mat y;
-    (void)wg_apply(t, &op, &differences, sizeof differences, 3, in, 1, &y);
-    return y;
+    return wgi_apply_one(t, &op, &differences, sizeof differences, 3, in);
 }
 
 /* ---- first derivatives that have no second ones ---- */
@@ -99,9 +97,7 @@ wg_mat wgi_spectral_once(wg_tape *t, wg_mat y, wg_mat a, wg_mat q) {
                                    .vjp = over_vjp,
                                    .expand = once_expand};
     const wg_mat in[3] = {y, a, q};
-    wg_mat z;
-    (void)wg_apply(t, &op, NULL, 0, 3, in, 1, &z);
-    return z;
+    return wgi_apply_one(t, &op, NULL, 0, 3, in);
 }
 
 wg_mat wgi_spectral_apart(wg_tape *t, wg_mat w, int zero) {

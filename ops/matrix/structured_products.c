@@ -144,7 +144,7 @@ static wg_status symmetric_adjoint(wg_tape *t, wg_block *b, const wg_mat *in, co
     wg_mat back_x;
     (void)out;
     p.beta = 0;
-    (void)wg_apply(t, &wgi_op_symm, &p, sizeof p, 2, of, 1, &back_x);
+    back_x = wgi_apply_one(t, &wgi_op_symm, &p, sizeof p, 2, of);
     back[1] = turned ? wg_mat_transpose(back_x) : back_x;
     if (b->inputs > 2) {
         const wg_mat back_c = wg_mat_scale(t, beta, w);
@@ -179,9 +179,7 @@ const wg_block_op wgi_op_symm = {"wg_symm",
 static wg_mat symmetric(wg_tape *t, const wg_block_op *op, const struct symmetric *p, wg_mat a,
                         wg_mat b, wg_mat c) {
     const wg_mat in[3] = {a, b, c};
-    wg_mat y;
-    (void)wg_apply(t, op, p, sizeof *p, p->beta == 0 ? 2 : 3, in, 1, &y);
-    return y;
+    return wgi_apply_one(t, op, p, sizeof *p, p->beta == 0 ? 2 : 3, in);
 }
 
 wg_mat wg_symv(wg_tape *t, char uplo, double alpha, wg_mat a, wg_mat x, double beta, wg_mat y) {
@@ -362,7 +360,7 @@ static wg_status triangular_adjoint(wg_tape *t, wg_block *b, const wg_mat *in,
     (void)out;
     if (x.rows == 0 || x.cols == 0) return WG_OK;
     p.trans = !p.trans;
-    (void)wg_apply(t, &wgi_op_trmm, &p, sizeof p, 2, of, 1, &back_x);
+    back_x = wgi_apply_one(t, &wgi_op_trmm, &p, sizeof p, 2, of);
     back[1] = turned ? wg_mat_transpose(back_x) : back_x;
     double *const mask = wg_tape_keep(t, n * n * sizeof(double), NULL);
     if (in[0].at.slot == 0 || mask == NULL) return wg_tape_status(t);
@@ -410,9 +408,7 @@ static wg_mat triangular(wg_tape *t, const wg_block_op *op, char side, char uplo
                                  vector,
                                  right < 0 || upper < 0 || turn < 0 || unit < 0};
     const wg_mat in[2] = {a, b};
-    wg_mat y;
-    (void)wg_apply(t, op, &p, sizeof p, 2, in, 1, &y);
-    return y;
+    return wgi_apply_one(t, op, &p, sizeof p, 2, in);
 }
 
 wg_mat wg_trmv(wg_tape *t, char uplo, char trans, char diag, wg_mat a, wg_mat x) {

@@ -48,10 +48,7 @@ wgi_svd wgi_svd_of(const wg_block *b) {
 wg_status wgi_svd_shape(wg_block *b, size_t work) {
     wgi_svd f;
     wgi_svd_sizes(b, &f);
-    if (f.k > WGI_SPECTRAL_ORDER) {
-        b->why = WGI_SPECTRAL_TOO_LARGE;
-        return WG_ESHAPE;
-    }
+    if (f.k > WGI_SPECTRAL_ORDER) return wgi_block_refuse(b, WG_ESHAPE, WGI_SPECTRAL_TOO_LARGE);
     if (b->outputs == 1) b->saved_bytes = (f.k * (f.m + f.n) + f.k) * sizeof(double);
     b->work_bytes = wgi_larger((f.m * f.n + doubles_of(f.m, f.n)) * sizeof(double) +
                                    8 * f.k * sizeof(lapack_int),
@@ -65,17 +62,14 @@ wg_status wgi_svd_decompose(wg_block *b) {
     const size_t doubles = doubles_of(f.m, f.n);
     const int m = wgi_int(f.m), n = wgi_int(f.n), k = wgi_int(f.k);
     if (k == 0) return WG_OK;
-    if (!wgi_spectral_finite(f.m, f.n, b->in[0].value, b->in[0].ld)) {
-        b->why = WGI_SPECTRAL_NOT_FINITE;
-        return WG_ENONFINITE;
-    }
+    if (!wgi_spectral_finite(f.m, f.n, b->in[0].value, b->in[0].ld))
+        return wgi_block_refuse(b, WG_ENONFINITE, WGI_SPECTRAL_NOT_FINITE);
     wgi_spectral_copy(f.m, f.n, b->in[0].value, b->in[0].ld, a);
     b->info = LAPACKE_dgesdd_work(LAPACK_COL_MAJOR, 'S', m, n, a, m, f.s, f.u, m, f.h, k, work,
                                   wgi_int(wgi_smaller(doubles, 0x7fffffff)),
                                   (lapack_int *)(work + doubles));
     if (b->info == 0) return WG_OK;
-    b->why = WGI_SPECTRAL_GAVE_UP;
-    return WG_ECONVERGE;
+    return wgi_block_refuse(b, WG_ECONVERGE, WGI_SPECTRAL_GAVE_UP);
 }
 
 void wgi_svd_add_diagonal(const wg_block *b, const wgi_svd *f, size_t k, const double *c,
@@ -103,8 +97,9 @@ static wg_status svd_shape(wg_block *b) {
 }
 
 static wg_status degenerate(wg_block *b) {
-    b->why = "the vectors of a repeated or zero singular value have no derivative";
-    return WG_EDEGENERATE;
+    return wgi_block_refuse(
+        b, WG_EDEGENERATE,
+        "the vectors of a repeated or zero singular value have no derivative");
 }
 
 /* Of columns or rows of x, number j at x + j step, elements stride apart: each divided by s_j.

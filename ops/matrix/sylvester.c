@@ -54,16 +54,13 @@ static form form_at(size_t n, double *at) { return (form){n, at, at + n * n, at 
 
 static wg_status schur(wg_block *b, size_t i, const form *f, double *work) {
     const wg_block_arg *const a = &b->in[i];
-    if (!wgi_spectral_finite(a->rows, a->cols, a->value, a->ld)) {
-        b->why = WGI_SPECTRAL_NOT_FINITE;
-        return WG_ENONFINITE;
-    }
+    if (!wgi_spectral_finite(a->rows, a->cols, a->value, a->ld))
+        return wgi_block_refuse(b, WG_ENONFINITE, WGI_SPECTRAL_NOT_FINITE);
     wgi_spectral_copy(a->rows, a->cols, a->value, a->ld, f->t);
     wgi_schur_balance(a->rows, f->t, f->d);
     b->info = wgi_schur(a->rows, f->t, f->q, work);
     if (b->info == 0) return WG_OK;
-    b->why = WGI_SPECTRAL_GAVE_UP;
-    return WG_ECONVERGE;
+    return wgi_block_refuse(b, WG_ECONVERGE, WGI_SPECTRAL_GAVE_UP);
 }
 
 /* ---- right-hand sides ---- */
@@ -139,19 +136,19 @@ static int come_out(const balance *b, double *x, double *room, int *whole) {
 }
 
 static wg_status no_solution(wg_block *b, int apart, const char *why) {
-    b->why = apart ? "the solution is not within the range of numbers" : why;
-    return WG_ESINGULAR;
+    return wgi_block_refuse(b, WG_ESINGULAR,
+                            apart ? "the solution is not within the range of numbers" : why);
 }
 
 static wg_status beyond(wg_block *b) {
-    b->why = "the equation of the derivative has no solution within the range of numbers";
-    return WG_EDEGENERATE;
+    return wgi_block_refuse(
+        b, WG_EDEGENERATE,
+        "the equation of the derivative has no solution within the range of numbers");
 }
 
 static wg_status finite_right_side(wg_block *b, const wg_block_arg *c) {
     if (wgi_spectral_finite(c->rows, c->cols, c->value, c->ld)) return WG_OK;
-    b->why = WGI_SPECTRAL_NOT_FINITE;
-    return WG_ENONFINITE;
+    return wgi_block_refuse(b, WG_ENONFINITE, WGI_SPECTRAL_NOT_FINITE);
 }
 
 /* ---- Sylvester ---- */
@@ -169,10 +166,9 @@ static forms forms_of(const wg_block *b) {
 
 static wg_status sylvester_shape(wg_block *b) {
     const size_t m = b->in[0].rows, n = b->in[1].rows;
-    if (b->in[0].cols != m || b->in[1].cols != n || b->in[2].rows != m || b->in[2].cols != n) {
-        b->why = "A and B are square, C has the rows of A and the columns of B";
-        return WG_ESHAPE;
-    }
+    if (b->in[0].cols != m || b->in[1].cols != n || b->in[2].rows != m || b->in[2].cols != n)
+        return wgi_block_refuse(b, WG_ESHAPE,
+                                "A and B are square, C has the rows of A and the columns of B");
     b->out[0].rows = m, b->out[0].cols = n;
     b->saved_bytes = (form_doubles(m) + form_doubles(n)) * sizeof(double);
     b->work_bytes = larger(2 * m * n, wgi_schur_doubles(larger(m, n))) * sizeof(double);
@@ -276,10 +272,8 @@ static form form_of(const wg_block *b) { return form_at(b->in[0].rows, b->saved)
 
 static wg_status lyapunov_shape(wg_block *b) {
     const size_t n = b->in[0].rows;
-    if (b->in[0].cols != n || b->in[1].rows != n || b->in[1].cols != n) {
-        b->why = "the matrices are not square and of one order";
-        return WG_ESHAPE;
-    }
+    if (b->in[0].cols != n || b->in[1].rows != n || b->in[1].cols != n)
+        return wgi_block_refuse(b, WG_ESHAPE, "the matrices are not square and of one order");
     b->out[0].rows = b->out[0].cols = n;
     b->saved_bytes = form_doubles(n) * sizeof(double);
     b->work_bytes =
@@ -483,21 +477,15 @@ const wgi_whole wgi_whole_lyapunov_discrete = {
 
 wg_mat wg_sylvester(wg_tape *t, wg_mat a, wg_mat b, wg_mat c) {
     const wg_mat in[] = {a, b, c};
-    wg_mat x;
-    (void)wg_apply(t, &wgi_op_sylvester, NULL, 0, 3, in, 1, &x);
-    return x;
+    return wgi_apply_one(t, &wgi_op_sylvester, NULL, 0, 3, in);
 }
 
 wg_mat wg_lyapunov(wg_tape *t, wg_mat a, wg_mat q) {
     const wg_mat in[] = {a, q};
-    wg_mat x;
-    (void)wg_apply(t, &wgi_op_lyapunov, NULL, 0, 2, in, 1, &x);
-    return x;
+    return wgi_apply_one(t, &wgi_op_lyapunov, NULL, 0, 2, in);
 }
 
 wg_mat wg_lyapunov_discrete(wg_tape *t, wg_mat a, wg_mat q) {
     const wg_mat in[] = {a, q};
-    wg_mat x;
-    (void)wg_apply(t, &wgi_op_lyapunov_discrete, NULL, 0, 2, in, 1, &x);
-    return x;
+    return wgi_apply_one(t, &wgi_op_lyapunov_discrete, NULL, 0, 2, in);
 }

@@ -44,14 +44,8 @@ static chosen chosen_of(const wg_block *b, int which) {
 
 static wg_status square_shape(wg_block *b) {
     const size_t n = b->in[0].rows;
-    if (b->in[0].cols != n) {
-        b->why = "the matrix is not square";
-        return WG_ESHAPE;
-    }
-    if (n > WGI_SPECTRAL_ORDER) {
-        b->why = WGI_SPECTRAL_TOO_LARGE;
-        return WG_ESHAPE;
-    }
+    if (b->in[0].cols != n) return wgi_block_refuse(b, WG_ESHAPE, "the matrix is not square");
+    if (n > WGI_SPECTRAL_ORDER) return wgi_block_refuse(b, WG_ESHAPE, WGI_SPECTRAL_TOO_LARGE);
     b->out[0].rows = b->out[0].cols = n;
     return WG_OK;
 }
@@ -67,14 +61,10 @@ static wg_status function_room(wg_block *b) {
 
 static wg_status function_shape(wg_block *b, int which) {
     const chosen c = chosen_of(b, which);
-    if (which == WGI_RULE_USER && (c.user.f == NULL || c.user.slope == NULL)) {
-        b->why = "no function, or no slope";
-        return WG_ENULL;
-    }
-    if (which == WGI_RULE_POWER && !isfinite(c.p)) {
-        b->why = "the exponent is not finite";
-        return WG_EARG;
-    }
+    if (which == WGI_RULE_USER && (c.user.f == NULL || c.user.slope == NULL))
+        return wgi_block_refuse(b, WG_ENULL, "no function, or no slope");
+    if (which == WGI_RULE_POWER && !isfinite(c.p))
+        return wgi_block_refuse(b, WG_EARG, "the exponent is not finite");
     return function_room(b);
 }
 
@@ -123,10 +113,9 @@ static wg_status derivative(wg_block *b, const chosen *c, const double *vw, cons
                                                 : c->r->divided(&c->user, w[j], w[i]);
             double *const e = &m[i + j * n];
             if (!isfinite(d)) {
-                if (!(fabs(*e) <= nothing)) {
-                    b->why = "the slope at an eigenvalue is not finite";
-                    return WG_EDEGENERATE;
-                }
+                if (!(fabs(*e) <= nothing))
+                    return wgi_block_refuse(b, WG_EDEGENERATE,
+                                            "the slope at an eigenvalue is not finite");
                 *e = 0;
             } else *e *= i == j ? 0.5 * d : d;
         }
@@ -227,10 +216,9 @@ static wg_status second_derivative(wg_block *b, const chosen *c, const double *v
     wgi_spectral_into_basis(n, v, of_w, x, of_w);
     (void)wgi_spectral_symmetric(n, p, ld_p, of_a);
     wgi_spectral_into_basis(n, v, of_a, x, of_a);
-    if (!both_along(c, n, w, of_w, of_a, t)) {
-        b->why = "the second derivative at an eigenvalue is not finite";
-        return WG_EDEGENERATE;
-    }
+    if (!both_along(c, n, w, of_w, of_a, t))
+        return wgi_block_refuse(b, WG_EDEGENERATE,
+                                "the second derivative at an eigenvalue is not finite");
     wgi_spectral_congruence(n, 1, v, CblasLower, t, x, g, to, ld);
     return WG_OK;
 }
@@ -287,8 +275,8 @@ static wg_status second_value(wg_block *b, int which) {
 
 /* It is never swept: in a function it is taken apart. */
 static wg_status second_vjp(wg_block *b) {
-    b->why = "third derivatives of a function of a symmetric matrix are not known";
-    return WG_EMODE;
+    return wgi_block_refuse(
+        b, WG_EMODE, "third derivatives of a function of a symmetric matrix are not known");
 }
 
 /* ---- descriptors ---- */
@@ -499,9 +487,7 @@ static const wg_block_op apply_twice_op = {
 
 static wg_mat function(wg_tape *t, const wg_block_op *op, wg_mat a, const void *params,
                        size_t bytes) {
-    wg_mat f;
-    (void)wg_apply(t, op, params, bytes, 1, &a, 1, &f);
-    return f;
+    return wgi_apply_one(t, op, params, bytes, 1, &a);
 }
 
 wg_mat wg_symmetric_exp(wg_tape *t, wg_mat a) { return function(t, &exp_op, a, NULL, 0); }

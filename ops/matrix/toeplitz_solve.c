@@ -140,20 +140,19 @@ static int solve(diagonals of, double of_0, size_t k, double *b, double *x, doub
 
 static wg_status toeplitz_shape(wg_block *b) {
     const size_t n = b->in[0].rows, k = b->in[2].cols;
-    if (b->in[0].cols != 1 || b->in[1].cols != 1 || b->in[1].rows != n || b->in[2].rows != n) {
-        b->why =
-            "the first column, the first row, and the right side are not columns of one length";
-        return WG_ESHAPE;
-    }
+    if (b->in[0].cols != 1 || b->in[1].cols != 1 || b->in[1].rows != n || b->in[2].rows != n)
+        return wgi_block_refuse(
+            b, WG_ESHAPE,
+            "the first column, the first row, and the right side are not columns of one length");
     b->out[0].rows = n, b->out[0].cols = k;
     b->work_bytes = (2 * n * k + room_for(n, k)) * sizeof(double);
     return WG_OK;
 }
 
 static wg_status not_solved(wg_block *b) {
-    b->why =
-        "the matrix, or a leading part of it, is singular or nearly: wg_solve with wg_toeplitz";
-    return WG_ESINGULAR;
+    return wgi_block_refuse(
+        b, WG_ESINGULAR,
+        "the matrix, or a leading part of it, is singular or nearly: wg_solve with wg_toeplitz");
 }
 
 static wg_status toeplitz_value(wg_block *b) {
@@ -163,10 +162,8 @@ static wg_status toeplitz_value(wg_block *b) {
     if (n == 0 || k == 0) return WG_OK;
     wgi_copy(n, k, right->value, right->ld, rhs, n);
     if (!wgi_all_finite(n, b->in[0].value) || !wgi_all_finite(n - 1, b->in[1].value + 1) ||
-        !wgi_all_finite(n * k, rhs)) {
-        b->why = "an operand is not finite";
-        return WG_ENONFINITE;
-    }
+        !wgi_all_finite(n * k, rhs))
+        return wgi_block_refuse(b, WG_ENONFINITE, "an operand is not finite");
     return solve(of(b, b->in[0].value, b->in[1].value), b->in[0].value[0], k, rhs,
                  b->out[0].value, room)
                ? WG_OK
@@ -291,7 +288,5 @@ static wg_status toeplitz_adjoint(wg_tape *t, wg_block *b, const wg_mat *in, con
 wg_mat wg_solve_toeplitz(wg_tape *t, wg_mat c, wg_mat r, wg_mat b) {
     const system_of p = {0};
     const wg_mat in[3] = {c, r, b};
-    wg_mat x;
-    (void)wg_apply(t, &wgi_op_solve_toeplitz, &p, sizeof p, 3, in, 1, &x);
-    return x;
+    return wgi_apply_one(t, &wgi_op_solve_toeplitz, &p, sizeof p, 3, in);
 }

@@ -10,6 +10,7 @@
 
 #include <wengert/operation.h>
 #include <wengert/sparse.h>
+#include "call.h"
 #include "tape/engine/touched.h"
 
 /* What element (i, j) of the result depends on of an operand: all of it, row i, column j, or

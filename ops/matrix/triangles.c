@@ -37,11 +37,7 @@ static wg_status diag_jvp(wg_block *b) {
 const wg_block_op wgi_op_diag = {"wg_diag", WGI_MOVES, diag_shape, diag_value, diag_vjp,
                                  diag_jvp,  NULL,      NULL,       NULL};
 
-wg_mat wg_diag(wg_tape *t, wg_mat x) {
-    wg_mat y;
-    (void)wg_apply(t, &wgi_op_diag, NULL, 0, 1, &x, 1, &y);
-    return y;
-}
+wg_mat wg_diag(wg_tape *t, wg_mat x) { return wgi_apply_one(t, &wgi_op_diag, NULL, 0, 1, &x); }
 
 struct band {
     ptrdiff_t k;
@@ -107,9 +103,7 @@ static wg_mat triangle(wg_tape *t, const wg_block_op *op, wg_mat x, ptrdiff_t k,
                        unsigned upper) {
     /* Beyond the largest matrix all diagonals are the same. */
     const struct band w = {k > INT_MAX ? INT_MAX : k < -INT_MAX ? -INT_MAX : k, upper};
-    wg_mat y;
-    (void)wg_apply(t, op, &w, sizeof w, 1, &x, 1, &y);
-    return y;
+    return wgi_apply_one(t, op, &w, sizeof w, 1, &x);
 }
 
 wg_mat wg_tril(wg_tape *t, wg_mat x, ptrdiff_t k) { return triangle(t, &wgi_op_tril, x, k, 0); }

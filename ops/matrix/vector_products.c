@@ -97,23 +97,17 @@ SCALING(mat_scale_real, 0, &scale_real_traits);
 wg_mat wg_axpy(wg_tape *t, double alpha, wg_mat x, wg_mat y) {
     const struct scaling p = {alpha, 1, 0};
     const wg_mat in[2] = {x, y};
-    wg_mat r;
-    (void)wg_apply(t, &wgi_op_axpy, &p, sizeof p, 2, in, 1, &r);
-    return r;
+    return wgi_apply_one(t, &wgi_op_axpy, &p, sizeof p, 2, in);
 }
 wg_mat wg_axpy_real(wg_tape *t, wg_real alpha, wg_mat x, wg_mat y) {
     const struct scaling p = {0, 1, 1};
     const wg_mat in[3] = {x, y, wg_mat_gather(t, 1, 1, &alpha)};
-    wg_mat r;
-    (void)wg_apply(t, &wgi_op_axpy_real, &p, sizeof p, 3, in, 1, &r);
-    return r;
+    return wgi_apply_one(t, &wgi_op_axpy_real, &p, sizeof p, 3, in);
 }
 wg_mat wg_mat_scale_real(wg_tape *t, wg_real alpha, wg_mat x) {
     const struct scaling p = {0, 0, 1};
     const wg_mat in[2] = {x, wg_mat_gather(t, 1, 1, &alpha)};
-    wg_mat r;
-    (void)wg_apply(t, &wgi_op_mat_scale_real, &p, sizeof p, 2, in, 1, &r);
-    return r;
+    return wgi_apply_one(t, &wgi_op_mat_scale_real, &p, sizeof p, 2, in);
 }
 
 /* ---- scalar results ---- */
@@ -121,9 +115,7 @@ wg_mat wg_mat_scale_real(wg_tape *t, wg_real alpha, wg_mat x) {
 /* The only element of a 1 x 1 result. */
 static wg_real scalar(wg_tape *t, const wg_block_op *op, const void *params, size_t bytes,
                       size_t inputs, const wg_mat *in) {
-    wg_mat y;
-    (void)wg_apply(t, op, params, bytes, inputs, in, 1, &y);
-    return wg_mat_at(y, 0, 0);
+    return wg_mat_at(wgi_apply_one(t, op, params, bytes, inputs, in), 0, 0);
 }
 
 /* sum x y; the second operand transposed where params (an int) say so, vectors lying either

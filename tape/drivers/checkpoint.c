@@ -4,6 +4,7 @@
  * hand.
  *
  * x stands for the state and the parameters behind it. */
+#include "tape/engine/numbers.h"
 #include "tape/function/loops/checkpoints.h"
 
 #include "ops/matrix/expand.h"
@@ -50,13 +51,6 @@ static size_t lay_out(run *r, const checkpoint *k, void *saved, void *work) {
     return p.used;
 }
 
-static void copy(double *to, const double *from, size_t n) {
-    if (n != 0) memcpy(to, from, n * sizeof *to);
-}
-static void clear(double *x, size_t n) {
-    if (n != 0) memset(x, 0, n * sizeof *x);
-}
-
 /* The tape that steps are recorded on; NULL: it was freed, or there is none. */
 static wg_tape *work_of(const checkpoint *k) {
     if (k->guest < 0) return k->work;
@@ -70,7 +64,7 @@ static wg_status jvp_of(run *r, size_t number) {
     if (wgi_steps_is_recorded(&r->steps, number))
         return wgi_steps_jvp(&r->steps, number, r->dx, r->next, r->dnext);
     wg_status s = wgi_steps_value(&r->steps, number, r->steps.x, r->next);
-    clear(r->w, n);
+    wgi_clear(r->w, n);
     for (size_t i = 0; i < n && s == WG_OK; i++) {
         r->w[i] = 1;
         s = wgi_steps_vjp(&r->steps, number, r->steps.x, r->w, r->g);
@@ -92,7 +86,7 @@ static wg_status adjoint(void *context, size_t number, const double *state) {
     const run *const r = context;
     const wg_status s = wgi_steps_vjp(&r->steps, number, state, r->w, r->g);
     if (s != WG_OK) return s;
-    copy(r->w, r->g, r->k->n);
+    wgi_copy_numbers(r->w, r->g, r->k->n);
     for (size_t i = 0; i < r->k->np; i++) r->dparam[i] += r->g[r->k->n + i];
     return WG_OK;
 }
@@ -130,7 +124,7 @@ static wg_status value(wg_block *b) {
     const double *last = NULL;
     const wg_status s = wgi_checkpoints_forward(&r.loop, &last);
     if (s != WG_OK) return failed(&r, s);
-    copy(b->out[0].value, last, r.k->n);
+    wgi_copy_numbers(b->out[0].value, last, r.k->n);
     if (b->outputs > 1) b->out[1].value[0] = 0;
     return WG_OK;
 }
@@ -138,7 +132,7 @@ static wg_status value(wg_block *b) {
 /* Lane l of derivatives of an operand or a result, and the same the other way. Where there are
  * several, nothing is transposed (WG_OP_ALWAYS). */
 static void take_lane(const wg_block *b, const wg_block_arg *a, size_t l, double *to) {
-    if (a->bar == NULL) clear(to, a->rows * a->cols);
+    if (a->bar == NULL) wgi_clear(to, a->rows * a->cols);
     else if (b->lanes == 1) wgi_points_copy(a, a->bar, a->bar_ld, to);
     else
         for (size_t j = 0; j < a->cols; j++)
@@ -166,7 +160,7 @@ static wg_status vjp(wg_block *b) {
     open(&r, b);
     for (size_t l = 0; l < b->lanes; l++) {
         take_lane(b, &b->out[0], l, r.w);
-        clear(r.dparam, r.k->np);
+        wgi_clear(r.dparam, r.k->np);
         const wg_status s = wgi_checkpoints_reverse(&r.loop);
         if (s != WG_OK) return failed(&r, s);
         add_lane(b, &b->in[0], l, r.w);
@@ -187,8 +181,8 @@ static wg_status jvp_lane(run *r, size_t l) {
         if (s != WG_OK) return failed(r, s);
         if (wgi_progress_stops(r->loop.progress, (double)(number + 1) / (double)r->loop.steps))
             return WG_ESTOPPED;
-        copy(r->steps.x, r->next, n);
-        copy(r->dx, r->dnext, n);
+        wgi_copy_numbers(r->steps.x, r->next, n);
+        wgi_copy_numbers(r->dx, r->dnext, n);
     }
     put_lane(b, &b->out[0], l, r->dx);
     return WG_OK;
@@ -299,9 +293,10 @@ wg_status wg_checkpoint(wg_tape *t, wg_tape *work, size_t steps, size_t regions,
     for (size_t i = 0; i < regions; i++) k.reaches |= (region[i].flags & WG_REGION_ALWAYS) != 0;
     if (work != NULL) k.guest = wgi_guest(c, wgi_core_of(work));
     if (work != NULL && wgi_core_of(work)->host == NULL)
-        return wgi_fail(c, WG_EARG,
-                        "wg_checkpoint: the recording has %d work tapes already: use one of them again",
-                        WGI_GUESTS);
+        return wgi_fail(
+            c, WG_EARG,
+            "wg_checkpoint: the recording has %d work tapes already: use one of them again",
+            WGI_GUESTS);
     k.stored = wgi_checkpoints_stored(steps * regions, stored);
     if (regions != 0) {
         k.region = wg_tape_keep(t, regions * sizeof *region, region);

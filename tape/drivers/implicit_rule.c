@@ -12,6 +12,7 @@
  * replayed before. */
 #include "implicit.h"
 #include "ops/matrix/traits.h"
+#include "tape/engine/numbers.h"
 
 #include <wengert/array.h>
 
@@ -244,12 +245,6 @@ static wg_status recorded(const adjoint *a, const double *x, const double *p, wg
     return WG_OK;
 }
 
-static int all_zero(const double *x, size_t n) {
-    for (size_t i = 0; i < n; i++)
-        if (x[i] != 0) return 0;
-    return 1;
-}
-
 /* h = H v, H the Hessian of l' F by x and p at this point. */
 static wg_status hessian_product(wg_block *b, const double *l, const double *v, double *h) {
     const adjoint *const a = b->params;
@@ -257,7 +252,7 @@ static wg_status hessian_product(wg_block *b, const double *l, const double *v, 
     const wgi_core *const of = a->of->c;
     wgi_solution_state *const state = a->of->state;
     memset(h, 0, all * sizeof *h);
-    if (all_zero(l, n) || all_zero(v, all)) return WG_OK;
+    if (wgi_all_zero(l, n) || wgi_all_zero(v, all)) return WG_OK;
     wgi_core *c = NULL;
     wg_status s = recorded(a, b->in[1].value, b->in[0].value, &c);
     if (s == WG_OK) {

@@ -153,18 +153,11 @@ static wg_status shape(wg_block *b) {
     const size_t n = b->in[0].rows;
     size_t most = 0;
     b->out[0].rows = n, b->out[0].cols = b->in[0].cols;
-    if (b->in[0].cols != 1) {
-        b->why = "the right side is not a column";
-        return WG_ESHAPE;
-    }
-    if (k->f == NULL) {
-        b->why = "the product is NULL";
-        return WG_ENULL;
-    }
-    if (!(k->tolerance > 0 && k->tolerance < 1)) {
-        b->why = "the tolerance is not between 0 and 1";
-        return WG_EARG;
-    }
+    if (b->in[0].cols != 1)
+        return wgi_block_refuse(b, WG_ESHAPE, "the right side is not a column");
+    if (k->f == NULL) return wgi_block_refuse(b, WG_ENULL, "the product is NULL");
+    if (!(k->tolerance > 0 && k->tolerance < 1))
+        return wgi_block_refuse(b, WG_EARG, "the tolerance is not between 0 and 1");
     for (size_t i = 0; i < k->np; i++) most += b->in[1 + i].rows * b->in[1 + i].cols;
     b->work_bytes = (room_doubles(k, n) + 3 * n + most) * sizeof(double);
     return WG_OK;
@@ -174,9 +167,10 @@ static wg_status shape(wg_block *b) {
 static wg_status all_zero(wg_block *b, size_t n, const double *y) {
     for (size_t i = 0; i < n; i++) {
         if (y[i] == 0) continue;
-        b->why = y[i] - y[i] != 0 ? "the product of 0 is not finite"
-                                  : "the product is not linear: that of 0 is not 0";
-        return y[i] - y[i] != 0 ? WG_ENONFINITE : WG_EARG;
+        return wgi_block_refuse(b, y[i] - y[i] != 0 ? WG_ENONFINITE : WG_EARG,
+                                y[i] - y[i] != 0
+                                    ? "the product of 0 is not finite"
+                                    : "the product is not linear: that of 0 is not 0");
     }
     return WG_OK;
 }
@@ -186,10 +180,8 @@ static wg_status value(wg_block *b) {
     double *const zero = b->work, *const y = zero + n, *const room = y + n;
     run r;
     if (n == 0) return WG_OK;
-    if (!wgi_all_finite(n, b->in[0].value)) {
-        b->why = "the right side is not finite";
-        return WG_ENONFINITE;
-    }
+    if (!wgi_all_finite(n, b->in[0].value))
+        return wgi_block_refuse(b, WG_ENONFINITE, "the right side is not finite");
     wg_status s = open(&r, b, n, 1, 0);
     if (s != WG_OK) return s;
     memset(zero, 0, n * sizeof *zero);
@@ -251,8 +243,7 @@ static wg_status symmetric(wg_block *b, size_t n, double tolerance, const double
     const double size = cblas_dnrm2(wgi_int(n), bar, 1);
     for (size_t i = 0; i < n; i++) residual[i] -= bar[i];
     if (cblas_dnrm2(wgi_int(n), residual, 1) <= 1e3 * tolerance * size) return WG_OK;
-    b->why = "the matrix is not symmetric";
-    return WG_EARG;
+    return wgi_block_refuse(b, WG_EARG, "the matrix is not symmetric");
 }
 
 static wg_status vjp(wg_block *b) {
@@ -381,12 +372,10 @@ static wg_status adjoint(wg_tape *t, wg_block *b, const wg_mat *in, const wg_mat
 /* ---- the calls ---- */
 
 static wg_status too_many(wg_block *b) {
-    b->why = "more than 14 parameters";
-    return WG_EARG;
+    return wgi_block_refuse(b, WG_EARG, "more than 14 parameters");
 }
 static wg_status no_parameters(wg_block *b) {
-    b->why = "the parameters are NULL";
-    return WG_ENULL;
+    return wgi_block_refuse(b, WG_ENULL, "the parameters are NULL");
 }
 
 static wg_mat solution(wg_tape *t, int gmres, wg_mat_callback *f, void *data, size_t np,

@@ -9,6 +9,7 @@
 #include "loop_store.h"
 #include "region.h"
 
+#include "tape/engine/numbers.h"
 #include "tape/engine/drive.h"
 #include "tape/function/loops/checkpoints.h"
 
@@ -17,7 +18,6 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
 static const char call[] = "wg_loop_gradient";
 
@@ -38,16 +38,6 @@ typedef struct run {
     double saved; /* when, in seconds */
     char why[WGI_REGION_WHY];
 } run;
-
-static double seconds(void) {
-    struct timespec now;
-    (void)clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
-
-static void copy(double *to, const double *from, size_t n) {
-    if (n != 0 && to != from) memcpy(to, from, n * sizeof *to);
-}
 
 /* ---- failures ---- */
 
@@ -93,14 +83,14 @@ static wg_status save(run *r) {
     const wg_status s = wgi_loop_store_save(&r->store, &r->journal);
     if (s != WG_OK) return fail_store(r, s);
     r->report.saved += r->o.file != NULL;
-    r->saved = seconds();
+    r->saved = wgi_seconds();
     return WG_OK;
 }
 
 /* The objective of the last state, whose gradient the way back begins with. */
 static wg_status finish(run *r, size_t steps) {
     const wg_loop *const l = r->l;
-    copy(r->steps.x, r->state, l->n);
+    wgi_copy_numbers(r->steps.x, r->state, l->n);
     const wg_status s = wg_gradient(&r->c->head, l->objective, l->data, l->n + l->np,
                                     r->steps.x, &r->journal.value, r->w);
     if (s != WG_OK) {
@@ -148,13 +138,13 @@ static wg_status adjoint(void *context, size_t number, const double *state) {
     const size_t n = r->l->n, regions = r->l->regions, all = r->first * regions + number;
     const wg_status s = wgi_steps_vjp(&r->steps, all, state, r->w, r->g);
     if (s != WG_OK) return s;
-    copy(r->w, r->g, n);
+    wgi_copy_numbers(r->w, r->g, n);
     for (size_t i = n; i < n + r->l->np; i++) r->w[i] += r->g[i];
     r->report.adjoints++;
     if (all % regions != 0) return WG_OK;
     r->journal.left = r->report.left = all / regions;
     const int due =
-        r->o.file != NULL && r->o.seconds > 0 && seconds() - r->saved >= r->o.seconds;
+        r->o.file != NULL && r->o.seconds > 0 && wgi_seconds() - r->saved >= r->o.seconds;
     const wg_status saved = due ? save(r) : WG_OK;
     return saved == WG_OK ? tell(r) : saved;
 }
@@ -164,7 +154,7 @@ static wg_status go_back(run *r, const double *start) {
     wgi_checkpoints *const c = &r->stretch;
     wg_status s = wgi_loop_store_before(&r->store, r->journal.left, c->state, &r->first);
     if (s != WG_OK) return fail_store(r, s);
-    if (r->first == 0) copy(c->state, start, r->l->n);
+    if (r->first == 0) wgi_copy_numbers(c->state, start, r->l->n);
     c->steps = (r->journal.left - r->first) * r->l->regions;
     c->stored = wgi_checkpoints_stored(c->steps, r->o.memory);
     const double *last = NULL;
@@ -197,10 +187,10 @@ static size_t lay_out(run *r, void *base) {
 static uint64_t key_of(const run *r, const double *state, const double *param) {
     const wg_loop *const l = r->l;
     const uint64_t sizes[] = {l->n, l->np, l->regions, l->steps, l->ends != NULL};
-    uint64_t h = wgi_run_hash(WGI_RUN_HASH, sizes, sizeof sizes);
-    h = wgi_run_hash(h, state, l->n * sizeof *state);
-    h = wgi_run_hash(h, param, l->np * sizeof *param);
-    return r->o.tag != NULL ? wgi_run_hash(h, r->o.tag, strlen(r->o.tag)) : h;
+    uint64_t h = wgi_checksum(WGI_CHECKSUM_START, sizes, sizeof sizes);
+    h = wgi_checksum(h, state, l->n * sizeof *state);
+    h = wgi_checksum(h, param, l->np * sizeof *param);
+    return r->o.tag != NULL ? wgi_checksum(h, r->o.tag, strlen(r->o.tag)) : h;
 }
 
 static wg_status check(run *r, const wg_loop_options *o, const double *state,
@@ -251,11 +241,11 @@ static wg_status gradient(run *r, const double *start, const double *param) {
     r->stretch.adjoint = adjoint;
     r->stretch.progress = &r->nobody; /* the loop tells of itself */
     r->journal.adjoint = r->w;
-    copy(r->steps.x + l->n, param, l->np);
-    copy(r->state, start, l->n);
+    wgi_copy_numbers(r->steps.x + l->n, param, l->np);
+    wgi_copy_numbers(r->state, start, l->n);
     wg_status s = wgi_loop_store_open(&r->store, &r->journal);
     if (s != WG_OK) return fail_store(r, s);
-    r->saved = seconds();
+    r->saved = wgi_seconds();
     if (r->journal.sequence == 0) {
         s = go_forward(r);
     } else {
@@ -310,8 +300,8 @@ wg_status wg_loop_gradient(wg_tape *t, const wg_loop *l, const wg_loop_options *
     if (report != NULL) *report = r.report;
     if (s == WG_OK) {
         if (value != NULL) *value = r.journal.value;
-        if (dstate != NULL) copy(dstate, r.w, l->n);
-        if (dparam != NULL) copy(dparam, r.w + l->n, l->np);
+        if (dstate != NULL) wgi_copy_numbers(dstate, r.w, l->n);
+        if (dparam != NULL) wgi_copy_numbers(dparam, r.w + l->n, l->np);
     } else {
         (void)give_none(l, value, dstate, dparam, s);
     }

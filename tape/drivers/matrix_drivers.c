@@ -71,48 +71,33 @@ static wg_status check_ld(const run *r, const char *name, size_t i, size_t rows,
                     r->d.call, name, i, rows, cols, ld, rows);
 }
 
-/* Is what the caller has for input or output `of` in its shape? */
-static wg_status check_shape(const run *r, const char *name, size_t i, size_t rows, size_t cols,
-                             size_t ld, const char *of, size_t of_rows, size_t of_cols) {
+/* Is what the caller has for input or output i in its shape? */
+static wg_status check_shape(const run *r, int outputs, const char *name, size_t i, size_t rows,
+                             size_t cols, size_t ld) {
+    const size_t of_rows = outputs ? r->out[i].rows : r->x[i].rows;
+    const size_t of_cols = outputs ? r->out[i].cols : r->x[i].cols;
     if (rows != of_rows || cols != of_cols)
         return wgi_fail(r->d.c, WG_ESHAPE, "%s: %s[%zu] is %zux%zu, %s %zu is %zux%zu",
-                        r->d.call, name, i, rows, cols, of, i, of_rows, of_cols);
+                        r->d.call, name, i, rows, cols, outputs ? "output" : "input", i,
+                        of_rows, of_cols);
     return check_ld(r, name, i, rows, cols, ld);
 }
 
-/* What is wanted, or given, of the inputs; entries that are NULL are not looked at. */
-static wg_status check_results(const run *r, const char *name, const wg_mat_result *a) {
+/* What is wanted, or given, of the inputs, or, once the function has set them, of the outputs;
+ * entries that are NULL are not looked at. */
+static wg_status check_results(const run *r, int outputs, const char *name,
+                               const wg_mat_result *a) {
     wg_status s = WG_OK;
-    for (size_t i = 0; i < r->n && s == WG_OK; i++)
-        if (wanted(a, i))
-            s = check_shape(r, name, i, a[i].rows, a[i].cols, a[i].ld, "input", r->x[i].rows,
-                            r->x[i].cols);
+    for (size_t i = 0; i < (outputs ? r->m : r->n) && s == WG_OK; i++)
+        if (wanted(a, i)) s = check_shape(r, outputs, name, i, a[i].rows, a[i].cols, a[i].ld);
     return s;
 }
-static wg_status check_given(const run *r, const char *name, const wg_mat_values *a) {
+static wg_status check_values(const run *r, int outputs, const char *name,
+                              const wg_mat_values *a) {
     wg_status s = WG_OK;
-    for (size_t i = 0; i < r->n && a != NULL && s == WG_OK; i++)
+    for (size_t i = 0; i < (outputs ? r->m : r->n) && a != NULL && s == WG_OK; i++)
         if (a[i].value != NULL)
-            s = check_shape(r, name, i, a[i].rows, a[i].cols, a[i].ld, "input", r->x[i].rows,
-                            r->x[i].cols);
-    return s;
-}
-
-/* The same of the outputs, which the function has set. */
-static wg_status check_outputs(const run *r, const char *name, const wg_mat_result *a) {
-    wg_status s = WG_OK;
-    for (size_t j = 0; j < r->m && s == WG_OK; j++)
-        if (wanted(a, j))
-            s = check_shape(r, name, j, a[j].rows, a[j].cols, a[j].ld, "output", r->out[j].rows,
-                            r->out[j].cols);
-    return s;
-}
-static wg_status check_weights(const run *r, const wg_mat_values *w) {
-    wg_status s = WG_OK;
-    for (size_t j = 0; j < r->m && s == WG_OK; j++)
-        if (w[j].value != NULL)
-            s = check_shape(r, "w", j, w[j].rows, w[j].cols, w[j].ld, "output", r->out[j].rows,
-                            r->out[j].cols);
+            s = check_shape(r, outputs, name, i, a[i].rows, a[i].cols, a[i].ld);
     return s;
 }
 
@@ -239,7 +224,7 @@ wg_status wg_mat_eval(wg_tape *t, wg_mat_callback *f, void *data, size_t n,
     run r;
     wg_status s = open(&r, t, "wg_mat_eval", f, data, n, x, m, 0, 0, 0);
     if (s == WG_OK) s = evaluate(&r, 0, NULL, 0);
-    if (s == WG_OK) s = check_outputs(&r, "y", y);
+    if (s == WG_OK) s = check_results(&r, 1, "y", y);
     if (s == WG_OK) s = values(&r, y);
     return wgi_drive_close(&r.d, s);
 }
@@ -314,7 +299,7 @@ wg_status wg_mat_gradient(wg_tape *t, wg_mat_callback *f, void *data, size_t n,
     const wg_mat_result y = {value, 1, 1, 1};
     run r;
     wg_status s = open(&r, t, "wg_mat_gradient", f, data, n, x, 1, 0, 0, 0);
-    if (s == WG_OK) s = check_results(&r, "g", g);
+    if (s == WG_OK) s = check_results(&r, 0, "g", g);
     for (size_t i = 0; i < n && s == WG_OK; i++) r.moves[i] = (unsigned char)wanted(g, i);
     if (s == WG_OK) s = evaluate(&r, 0, NULL, 0);
     if (s == WG_OK) s = check_scalar(&r);
@@ -327,12 +312,12 @@ wg_status wg_mat_vjp(wg_tape *t, wg_mat_callback *f, void *data, size_t n,
                      const wg_mat_result *y, const wg_mat_result *g) {
     run r;
     wg_status s = open(&r, t, "wg_mat_vjp", f, data, n, x, m, 0, 0, 0);
-    if (s == WG_OK) s = check_results(&r, "g", g);
+    if (s == WG_OK) s = check_results(&r, 0, "g", g);
     if (s == WG_OK && w == NULL && m != 0 && any_wanted(g, n)) s = null_weights(&r);
     for (size_t i = 0; i < n && s == WG_OK; i++) r.moves[i] = (unsigned char)wanted(g, i);
     if (s == WG_OK) s = evaluate(&r, 0, NULL, 0);
-    if (s == WG_OK) s = check_outputs(&r, "y", y);
-    if (s == WG_OK && w != NULL) s = check_weights(&r, w);
+    if (s == WG_OK) s = check_results(&r, 1, "y", y);
+    if (s == WG_OK) s = check_values(&r, 1, "w", w);
     if (s == WG_OK) s = reverse(&r, w, y, g);
     return wgi_drive_close(&r.d, s);
 }
@@ -353,11 +338,11 @@ wg_status wg_mat_jvp(wg_tape *t, wg_mat_callback *f, void *data, size_t n,
     wg_status s = open(&r, t, "wg_mat_jvp", f, data, n, x, m, 0, 0, 0);
     const int moved = any_wanted(jv, m);
     if (s == WG_OK && v == NULL && n != 0 && moved) s = wgi_drive_null_argument(&r.d, "v", n);
-    if (s == WG_OK) s = check_given(&r, "v", v);
+    if (s == WG_OK) s = check_values(&r, 0, "v", v);
     for (size_t i = 0; i < n && s == WG_OK && moved; i++) r.moves[i] = v[i].value != NULL;
     if (s == WG_OK) s = evaluate(&r, 1, v, 0);
-    if (s == WG_OK) s = check_outputs(&r, "y", y);
-    if (s == WG_OK) s = check_outputs(&r, "jv", jv);
+    if (s == WG_OK) s = check_results(&r, 1, "y", y);
+    if (s == WG_OK) s = check_results(&r, 1, "jv", jv);
     if (s == WG_OK) s = values(&r, y);
     for (size_t j = 0; j < m && s == WG_OK; j++)
         if (wanted(jv, j)) s = tangent(&r, j, 0, jv[j].value, ld_of(jv[j].rows, jv[j].ld));
@@ -394,8 +379,7 @@ static wg_status check_block(const run *r, const char *name, size_t at, const wg
 static wg_status evaluate_as(run *r, size_t width, size_t first, const wg_mat_result *y) {
     wg_status s = evaluate(r, width, NULL, first);
     for (size_t j = 0; j < r->m && s == WG_OK; j++)
-        s = check_shape(r, "y", j, y[j].rows, y[j].cols, wanted(y, j) ? y[j].ld : 0, "output",
-                        r->out[j].rows, r->out[j].cols);
+        s = check_shape(r, 1, "y", j, y[j].rows, y[j].cols, wanted(y, j) ? y[j].ld : 0);
     return s;
 }
 
@@ -518,9 +502,9 @@ static wg_status check_second(run *r, const second *q, int directed) {
     if (s == WG_OK && q->w == NULL && r->m > 1) s = null_weights(r);
     if (s == WG_OK && directed && q->v == NULL && r->n != 0)
         s = wgi_drive_null_argument(&r->d, "v", r->n);
-    if (s == WG_OK) s = check_given(r, "v", q->v);
-    if (s == WG_OK) s = check_results(r, "g", q->g);
-    if (s == WG_OK) s = check_results(r, "hv", q->hv);
+    if (s == WG_OK) s = check_values(r, 0, "v", q->v);
+    if (s == WG_OK) s = check_results(r, 0, "g", q->g);
+    if (s == WG_OK) s = check_results(r, 0, "hv", q->hv);
     for (size_t b = 0; q->h != NULL && b < r->n * r->n && s == WG_OK; b++)
         s = check_block(r, "h", b, &q->h[b], elements(r, b / r->n), elements(r, b % r->n));
     return s;
@@ -571,8 +555,8 @@ static wg_status second_order(wg_tape *t, wg_mat_callback *f, void *data, size_t
     }
     s = evaluate(&r, 0, NULL, 0);
     if (s == WG_OK && q->w == NULL && m != 0) s = check_scalar(&r);
-    if (s == WG_OK && q->w != NULL) s = check_weights(&r, q->w);
-    if (s == WG_OK) s = check_outputs(&r, "y", q->y);
+    if (s == WG_OK) s = check_values(&r, 1, "w", q->w);
+    if (s == WG_OK) s = check_results(&r, 1, "y", q->y);
     if (s == WG_OK && k != 0) s = derive(&r, q, g, v, directed ? hv : NULL, whole ? h : NULL);
     if (s == WG_OK) s = values(&r, q->y);
     if (s == WG_OK) write_second(&r, q, g, hv, h);

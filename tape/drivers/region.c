@@ -3,6 +3,7 @@
  * forgotten again; or by hand. */
 #include "region.h"
 
+#include "tape/engine/numbers.h"
 #include "tape/engine/value_branches.h"
 
 #include <stdio.h>
@@ -16,10 +17,6 @@ typedef struct place {
 
 static place place_of(const wgi_steps *s, size_t number) {
     return (place){s, &s->region[number % s->regions], number / s->regions};
-}
-
-static void copy(double *to, const double *from, size_t n) {
-    if (n != 0 && to != from) memcpy(to, from, n * sizeof *to);
 }
 
 /* The callback of a driver: records a region. */
@@ -61,7 +58,7 @@ wg_status wgi_steps_value(const wgi_steps *s, size_t number, const double *state
         return explain(&at, at.region->value(at.step, s->n, state, s->np, s->x + s->n, next,
                                              at.region->data));
     if (s->work == NULL) return without_work(s);
-    copy(s->x, state, s->n);
+    wgi_copy_numbers(s->x, state, s->n);
     const wg_status judged = s->judged ? judge(&at) : WG_OK;
     if (judged != WG_OK) return judged;
     return explain(&at, wg_eval(s->work, record, &at, s->n + s->np, s->x, s->n, next));
@@ -77,7 +74,7 @@ wg_status wgi_steps_vjp(const wgi_steps *s, size_t number, const double *state, 
                                            np != 0 ? g + n : NULL, at.region->data));
     }
     if (s->work == NULL) return without_work(s);
-    copy(s->x, state, n);
+    wgi_copy_numbers(s->x, state, n);
     return explain(&at, wg_vjp(s->work, record, &at, n + np, s->x, n, w, NULL, g));
 }
 

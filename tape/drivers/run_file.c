@@ -16,18 +16,12 @@ enum { HEAD_WORDS = 7, VERSION = 1 };
 
 /* ---- checks ---- */
 
-uint64_t wgi_run_hash(uint64_t before, const void *data, size_t bytes) {
-    const unsigned char *const p = data;
-    for (size_t i = 0; i < bytes; i++) before = (before ^ p[i]) * 0x100000001b3u;
-    return before;
-}
-
 void wgi_run_put_check(void *data, size_t bytes) {
-    const uint64_t h = wgi_run_hash(WGI_RUN_HASH, data, bytes - 8);
+    const uint64_t h = wgi_checksum(WGI_CHECKSUM_START, data, bytes - 8);
     memcpy((char *)data + bytes - 8, &h, 8);
 }
 int wgi_run_is_whole(const void *data, size_t bytes) {
-    const uint64_t h = wgi_run_hash(WGI_RUN_HASH, data, bytes - 8);
+    const uint64_t h = wgi_checksum(WGI_CHECKSUM_START, data, bytes - 8);
     return memcmp((const char *)data + bytes - 8, &h, 8) == 0;
 }
 

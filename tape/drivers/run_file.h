@@ -8,10 +8,7 @@
 #ifndef WGI_TAPE_DRIVERS_RUN_FILE_H
 #define WGI_TAPE_DRIVERS_RUN_FILE_H
 
-#include <wengert/types.h>
-
-#include <stddef.h>
-#include <stdint.h>
+#include "tape/engine/text.h"
 
 enum { WGI_RUN_PAGE = 4096 };
 
@@ -44,9 +41,6 @@ wg_status wgi_run_file_get(wgi_run_file *f, void *data, size_t bytes, size_t at)
  * fails, and needs no order, as what did not get there has no check. */
 wg_status wgi_run_file_flush(wgi_run_file *f);
 
-/* A hash of bytes, and of what went before. */
-uint64_t wgi_run_hash(uint64_t before, const void *data, size_t bytes);
-#define WGI_RUN_HASH UINT64_C(0xcbf29ce484222325)
 /* The last 8 bytes are a hash of those before. */
 void wgi_run_put_check(void *data, size_t bytes);
 int wgi_run_is_whole(const void *data, size_t bytes);

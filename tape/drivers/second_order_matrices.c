@@ -11,6 +11,7 @@
 #include "ops/matrix/traits.h"
 #include "ops/scalar/scalar_lanes.h"
 #include "second_order.h"
+#include "tape/engine/numbers.h"
 
 #include <string.h>
 
@@ -43,12 +44,6 @@ static int active(const wgi_operand *o) { return o->slot != 0 && size_of(o) != 0
 /* Slots from its first element to its last one. */
 static size_t span_of(const wgi_operand *o) {
     return (columns_of(o) - 1) * o->ld + length_of(o);
-}
-
-static int all_zero(const double *x, size_t n) {
-    for (size_t i = 0; i < n; i++)
-        if (x[i] != 0) return 0;
-    return 1;
 }
 
 /* The same of one lane of rows. */
@@ -131,7 +126,7 @@ static int has_constant(const wgi_block *b, unsigned which) {
 /* As in a sweep, nothing is multiplied by adjoints that are all 0. */
 static wg_status by_vjp(const wgi_passes *p, const wgi_block *b, unsigned bilinear) {
     const int curved =
-        bilinear != 0 && !has_constant(b, bilinear) && !all_zero(p->w + b->out, b->outs);
+        bilinear != 0 && !has_constant(b, bilinear) && !wgi_all_zero(p->w + b->out, b->outs);
     const double *const wt = p->wt + (size_t)b->out * p->lanes;
     wg_status s = WG_OK;
     for (size_t l = 0; l < p->lanes && s == WG_OK; l++) {
@@ -324,7 +319,7 @@ static wg_status of_elements(const wgi_passes *p, const wgi_block *b, const wg_s
     const int single = p->lanes == 1;
     wgi_element x[ARITY];
     const wg_status s = single ? by_vjp(p, b, 0) : WG_OK;
-    if (s != WG_OK || (single && all_zero(p->w + b->out, b->outs))) return s;
+    if (s != WG_OK || (single && wgi_all_zero(p->w + b->out, b->outs))) return s;
     for (uint32_t k = 0; k < b->inputs; k++) {
         const wgi_operand *const o = &b->operand[k];
         x[k] = (wgi_element){o->value, o->slot,
@@ -445,8 +440,8 @@ wg_status wgi_second_block(wgi_passes *p, const wgi_block *b) {
         return WG_OK;
     }
     if (b->op->flags & WG_OP_ALWAYS) return is_linear(b->op) ? beyond(p, b) : by_adjoint(p, b);
-    if (all_zero(p->w + b->out, b->outs) &&
-        all_zero(p->wt + (size_t)b->out * p->lanes, b->outs * p->lanes))
+    if (wgi_all_zero(p->w + b->out, b->outs) &&
+        wgi_all_zero(p->wt + (size_t)b->out * p->lanes, b->outs * p->lanes))
         return WG_OK;
     if (b->op == &wgi_small_op) of_small(p, (const wgi_small *)(const void *)b);
     else if (is_linear(b->op)) return by_vjp(p, b, 0);

@@ -5,6 +5,7 @@
  * code have one plan (taylor_plan.h), which is run for each of them on the rows of their slots.
  * The adjoint goes back over them and computes what is inside of each again. Any other
  * recording, and one of very many codes, is one plan. */
+#include "tape/engine/numbers.h"
 #include "tape/engine/drive.h"
 #include "tape/function/graph/taking.h"
 #include "taylor_plan.h"
@@ -222,12 +223,6 @@ static int run_entries(run *r) {
     return 1;
 }
 
-static int all_zero(const double *a, size_t n) {
-    for (size_t k = 0; k < n; k++)
-        if (a[k] != 0) return 0;
-    return 1;
-}
-
 /* Back over all entries; what one had inside is computed again. */
 static void run_back(const run *r) {
     for (size_t i = r->pieces; i-- > 0;) {
@@ -235,7 +230,7 @@ static void run_back(const run *r) {
         const shape *const h = p->of;
         const wgi_taylor_plan *const q = &h->plan;
         double *const bar = bar_of(r, p->out);
-        if (!q->s.moves[h->y] || all_zero(bar, r->order + 1)) continue;
+        if (!q->s.moves[h->y] || wgi_all_zero(bar, r->order + 1)) continue;
         enter(r, p);
         if (q->computes + q->steps > 1) wgi_taylor_forward(q);
         memset(q->own_bar, 0, q->own_bars * sizeof *q->own_bar);

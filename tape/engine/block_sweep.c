@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Blocks in sweeps: adjoints, of one lane and of many; tangents; replays. */
 #include "ops/scalar/copy.h"
+#include "numbers.h"
 #include "block.h"
 #include "touched.h"
 
@@ -24,12 +25,6 @@ static void pack_add(const wgi_operand *o, const double *x, size_t lanes, double
             rows[((size_t)o->slot + j * o->ld + i) * lanes] += *x++;
 }
 
-static int zero(const double *x, size_t n) {
-    for (size_t i = 0; i < n; i++)
-        if (x[i] != 0) return 0;
-    return 1;
-}
-
 static size_t size_of(const wgi_operand *o) { return (size_t)o->rows * o->cols; }
 
 /* Gives every variable among the operands and results a contiguous bar in `room`. */
@@ -49,7 +44,7 @@ static void bars_of(const wgi_block *b, wg_block_arg *arg, char *room) {
 static int seeded(const wgi_block *b, const wg_block_arg *out) {
     for (uint32_t k = 0; k < b->outputs; k++)
         if (wgi_is_active(&b->operand[b->inputs + k]) &&
-            !zero(out[k].bar, size_of(&b->operand[b->inputs + k])))
+            !wgi_all_zero(out[k].bar, size_of(&b->operand[b->inputs + k])))
             return 1;
     return 0;
 }
@@ -286,7 +281,7 @@ static wg_status tangent_by_rows(const wgi_core *c, const wgi_block *b, wg_block
 /* Is a slice of adjoints or tangents all 0? */
 static int zero_slice(const wgi_operand *o, const double *x) {
     for (size_t j = 0; j < wgi_columns(o); j++)
-        if (!zero(x + j * o->ld, wgi_column_length(o))) return 0;
+        if (!wgi_all_zero(x + j * o->ld, wgi_column_length(o))) return 0;
     return 1;
 }
 
@@ -357,7 +352,7 @@ wg_status wgi_block_tangents(wgi_core *c, const wgi_block *b, wgi_report *to) {
             if (arg[i].bar == NULL) continue;
             wgi_note_operand(c, b->operand[i].slot);
             unpack(&b->operand[i], all + l, c->width, arg[i].bar);
-            none = none && zero(arg[i].bar, size_of(&b->operand[i]));
+            none = none && wgi_all_zero(arg[i].bar, size_of(&b->operand[i]));
         }
         for (uint32_t k = b->inputs; none && k < b->inputs + b->outputs; k++)
             if (wgi_is_active(&b->operand[k]))

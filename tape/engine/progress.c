@@ -14,7 +14,7 @@ wg_status wg_tape_progress(wg_tape *t, const wg_progress *progress) {
     return WG_OK;
 }
 
-static double now(void) {
+double wgi_seconds(void) {
     struct timespec t;
     (void)clock_gettime(CLOCK_MONOTONIC, &t);
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
@@ -38,7 +38,7 @@ int wgi_progress_tell(wgi_progress *p, double done) {
     if (p->stopped || (p->c != NULL && p->c->telling)) return p->stopped;
     if (done > p->done) p->done = done < 1 ? done : 1;
     if (p->to.seconds > 0) {
-        const double time = now();
+        const double time = wgi_seconds();
         if (time < p->next) return 0;
         p->next = time + p->to.seconds;
     }

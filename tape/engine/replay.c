@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Kept code run again: at the recorded point, to verify the recording, and at another one. */
 #include "tape.h"
+#include "numbers.h"
 
 #include <string.h>
 
@@ -40,10 +41,6 @@ static wg_status guard_holds(wgi_core *c, const wgi_entry *e) {
                     wgi_number_text(b, side[1]), e->out, e->op & 1 ? "true" : "false");
 }
 
-static int same_bits(double a, double b) {
-    return memcmp(&a, &b, sizeof a) == 0 || (a != a && b != b);
-}
-
 wg_status wg_tape_verify(wg_tape *t) {
     if (t == NULL) return WG_ENULL;
     wgi_core *c = wgi_core_of(t);
@@ -63,7 +60,7 @@ wg_status wg_tape_verify(wg_tape *t) {
         if (e.type == WGI_ENTRY_GUARD) continue;
         const double v = e.type == WGI_ENTRY_ARRAY ? wgi_array_run(c, &e, x, partial)
                                                    : run_statement(c, &e, &p);
-        if (!same_bits(v, wgi_values(c)[e.out]))
+        if (!wgi_same_number(v, wgi_values(c)[e.out]))
             s = wgi_refuse(c, WG_EMISMATCH, "wg_tape_verify: slot %u was %s, recomputed %s",
                            e.out, wgi_number_text(was, wgi_values(c)[e.out]),
                            wgi_number_text(now, v));

@@ -209,7 +209,8 @@ typedef struct wgi_core {
      * memory is short.
      * NULL: nothing, also while it is used */
     wgi_derived *derived;
-    wgi_derived *turns; /* functions of loops (turns.h), as long as the tape lives; NULL: there are none */
+    wgi_derived *
+        turns; /* functions of loops (turns.h), as long as the tape lives; NULL: there are none */
     /* other tapes that this recording works on, NULL once they are freed; and whose of these
      * it is */
     struct wgi_core *guest[WGI_GUESTS], *host;
@@ -479,6 +480,8 @@ static inline void wgi_progress_begin(wgi_progress *p) {
     p->stopped = 0;
 }
 int wgi_progress_tell(wgi_progress *p, double done);
+/* Of a clock that only goes forward. */
+double wgi_seconds(void);
 /* So much is done, or as much as before if that is more; nonzero: it is to stop. */
 static inline int wgi_progress_stops(wgi_progress *p, double done) {
     return p != NULL && p->to.call != NULL && wgi_progress_tell(p, done);

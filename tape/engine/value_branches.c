@@ -9,6 +9,7 @@
  * operations is not known here: the second recording is replayed at the first point, and has
  * to give the first one's values. */
 #include "value_branches.h"
+#include "numbers.h"
 
 #include "slot_walk.h"
 
@@ -24,10 +25,6 @@ typedef struct difference {
     int found;
     char what[2][TEXT]; /* of both recordings */
 } difference;
-
-static int same_number(double a, double b) {
-    return memcmp(&a, &b, sizeof a) == 0 || (a != a && b != b);
-}
 
 static void describe_place(const wgi_core *c, uint32_t slot, char *to) {
     const wgi_place *const p = slot == 0 ? NULL : wgi_place_of(c, slot);
@@ -69,7 +66,7 @@ static int same_entry(const wgi_entry *a, const wgi_entry *b) {
     for (size_t k = 0; k < a->operands; k++)
         if (a->slot[k] != b->slot[k]) return 0;
     for (size_t k = 0; k < a->numbers; k++)
-        if (!same_number(a->number[k], b->number[k])) return 0;
+        if (!wgi_same_number(a->number[k], b->number[k])) return 0;
     return 1;
 }
 
@@ -78,7 +75,7 @@ static int same_comparison(const wgi_entry *a, const wgi_entry *b) {
     if (a->op / 2 != b->op / 2) return 0;
     for (int k = 0; k < 2; k++)
         if (a->slot[k] != b->slot[k] ||
-            (a->slot[k] == 0 && !same_number(a->number[k], b->number[k])))
+            (a->slot[k] == 0 && !wgi_same_number(a->number[k], b->number[k])))
             return 0;
     return 1;
 }
@@ -99,7 +96,7 @@ static int same_constants(const wgi_operand *a, const wgi_operand *b) {
     const size_t rows = a->trans ? a->cols : a->rows, cols = a->trans ? a->rows : a->cols;
     for (size_t j = 0; j < cols; j++)
         for (size_t i = 0; i < rows; i++)
-            if (!same_number(a->value[i + j * a->ld], b->value[i + j * b->ld])) return 0;
+            if (!wgi_same_number(a->value[i + j * a->ld], b->value[i + j * b->ld])) return 0;
     return 1;
 }
 
@@ -116,8 +113,9 @@ static int same_block(const wgi_block *a, const wgi_block *b) {
     }
     const uint32_t *const from = wgi_gather_slots(a), *const to = wgi_gather_slots(b);
     for (uint32_t e = 0; from != NULL && e < a->outs; e++)
-        if (from[e] != to[e] || (from[e] == 0 && !same_number(a->operand[a->inputs].value[e],
-                                                              b->operand[b->inputs].value[e])))
+        if (from[e] != to[e] ||
+            (from[e] == 0 &&
+             !wgi_same_number(a->operand[a->inputs].value[e], b->operand[b->inputs].value[e])))
             return 0;
     return 1;
 }
@@ -135,7 +133,8 @@ static int same_step(const wgi_slot_walk *a, const wgi_slot_walk *b, size_t n) {
     if (a->block != NULL) return same_block(a->block, b->block);
     if (is_guard(a)) return same_comparison(&a->entry, &b->entry);
     if (a->coded) return same_entry(&a->entry, &b->entry);
-    return a->slot <= n || same_number(wgi_values(a->c)[a->slot], wgi_values(b->c)[b->slot]);
+    return a->slot <= n ||
+           wgi_same_number(wgi_values(a->c)[a->slot], wgi_values(b->c)[b->slot]);
 }
 
 /* 1: they are the same to their ends; 0: they differ, or may from a comparison on. The second
@@ -168,7 +167,8 @@ static void describe_output(const wg_real *y, size_t j, char *to) {
 static int same_outputs(const wgi_drive *a, const wgi_drive *b, difference *d) {
     for (size_t j = 0; j < a->m; j++) {
         const wg_real *const x = &a->y[j], *const y = &b->y[j];
-        if (x->at.slot == y->at.slot && (x->at.slot != 0 || same_number(x->value, y->value)))
+        if (x->at.slot == y->at.slot &&
+            (x->at.slot != 0 || wgi_same_number(x->value, y->value)))
             continue;
         d->found = 1;
         describe_output(x, j, d->what[0]);
@@ -189,7 +189,7 @@ static void compare_values(const wgi_core *a, const wgi_core *b, difference *d) 
         double size = 0, apart = 0;
         int nan = 0;
         for (uint32_t s = w.slot; s != 0 && s < w.next; s++) {
-            if (same_number(x[s], y[s])) continue;
+            if (wgi_same_number(x[s], y[s])) continue;
             nan |= (x[s] != x[s]) != (y[s] != y[s]);
             apart = fmax(apart, fabs(x[s] - y[s]));
             size = fmax(size, fmax(fabs(x[s]), fabs(y[s])));
@@ -230,7 +230,7 @@ static double own_entry(size_t which, size_t n, const double *x, size_t i) {
 /* Is the point worth a call? */
 static int is_another(size_t n, const double *x, const double *point) {
     for (size_t i = 0; i < n; i++)
-        if (!same_number(x[i], point[i])) return 1;
+        if (!wgi_same_number(x[i], point[i])) return 1;
     return 0;
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Models: their life, their nodes, and the dimensions of these. */
 #include "model.h"
+#include "tape/function/graph/words.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -206,12 +207,6 @@ static wg_status check(wg_model *m, const char *name, const struct rule *r, size
 
 /* ---- making nodes ---- */
 
-static int is_word(const char *name) {
-    for (const char *p = name; *p != 0; p++)
-        if (*p <= ' ' || *p > '~' || *p == '"' || *p == '\\') return 0;
-    return *name != 0;
-}
-
 static const char *text_kept(wg_model *m, const char *call, const char *text) {
     return text == NULL ? NULL : wgi_model_keep(m, call, strlen(text) + 1, text);
 }
@@ -223,7 +218,8 @@ static wg_status good_name(wg_model *m, const char *call, const char *name, cons
     if (strlen(name) > WGI_LONGEST_NAME)
         s = wgi_fail(m->c, WG_EARG, "%s: a name of %zu bytes, more than %d", call, strlen(name),
                      WGI_LONGEST_NAME);
-    else if (!is_word(name)) s = wgi_fail(m->c, WG_EARG, "%s: no word: '%s'", call, name);
+    else if (!wgi_is_word(name, strlen(name)))
+        s = wgi_fail(m->c, WG_EARG, "%s: no word: '%s'", call, name);
     else if (wgi_model_name_taken(m, name))
         s = wgi_fail(m->c, WG_EARG, "%s: the name %s is taken", call, name);
     if (s != WG_OK) wgi_fail_where(m->c, file, line);
@@ -237,7 +233,9 @@ static const char *made_up(wg_model *m, const char *call, const char *operation)
     if (strncmp(stem, "wg_", 3) == 0) stem += 3;
     if (strncmp(stem, "mat_", 4) == 0) stem += 4;
     size_t k = m->nodes;
-    do (void)snprintf(name, sizeof name, "%.32s_%zu", is_word(stem) ? stem : "node", k++);
+    do
+        (void)snprintf(name, sizeof name, "%.32s_%zu",
+                       wgi_is_word(stem, strlen(stem)) ? stem : "node", k++);
     while (wgi_model_name_taken(m, name));
     return text_kept(m, call, name);
 }

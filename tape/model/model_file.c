@@ -22,56 +22,34 @@ static size_t variables_of(const wg_model *m) {
 
 /* ---- writing ---- */
 
-typedef struct sink {
-    wg_write *write;
-    void *ctx;
-    int failed;
-    uint64_t sum;
-    size_t used;
-    unsigned char piece[1024];
-} sink;
-
-static void flush(sink *o) {
-    o->sum = wgi_file_checksum(o->sum, o->piece, o->used);
-    if (o->used != 0 && !o->failed)
-        o->failed = o->write(o->ctx, (const char *)o->piece, o->used) != 0;
-    o->used = 0;
-}
-
-static void put(sink *o, unsigned size, uint64_t x) {
-    if (o->used + size > sizeof o->piece) flush(o);
-    for (unsigned i = 0; i < size; i++) o->piece[o->used++] = (unsigned char)(x >> 8 * i);
-}
-
-static void put_variable(sink *o, const wgi_node_of *n) {
-    put(o, 8, n->dim[0].size);
-    put(o, 8, n->dim[1].size);
-    put(o, 4, strlen(n->name));
-    for (const char *p = n->name; *p != 0; p++) put(o, 1, (unsigned char)*p);
+static void put_variable(wgi_text *o, const wgi_node_of *n) {
+    wgi_text_word(o, 8, n->dim[0].size);
+    wgi_text_word(o, 8, n->dim[1].size);
+    wgi_text_word(o, 4, strlen(n->name));
+    wgi_text_put(o, n->name);
     for (size_t e = 0; e < wgi_model_size(n); e++) {
         uint64_t bits;
         memcpy(&bits, &n->values[e], sizeof bits);
-        put(o, 8, bits);
+        wgi_text_word(o, 8, bits);
     }
 }
 
 wg_status wg_model_save(wg_model *m, wg_write *write, void *ctx) {
     if (m == NULL) return WG_ENULL;
     if (write == NULL) return WGI_MODEL_REFUSE(m, WG_ENULL, "wg_model_save: write is NULL");
-    sink o;
-    memset(&o, 0, sizeof o);
-    o.write = write, o.ctx = ctx;
-    o.sum = WGI_FILE_CHECKSUM_START;
-    for (size_t i = 0; i < sizeof magic; i++) put(&o, 1, magic[i]);
-    put(&o, 4, VERSION);
-    put(&o, 4, variables_of(m));
+    wgi_text o;
+    wgi_text_open(&o, write, ctx);
+    o.sums = 1;
+    wgi_text_bytes(&o, (const char *)magic, sizeof magic);
+    wgi_text_word(&o, 4, VERSION);
+    wgi_text_word(&o, 4, variables_of(m));
     for (const wgi_node_of *n = m->first; n != NULL && !o.failed; n = n->next)
         if (n->kind & WG_VARIABLE) put_variable(&o, n);
-    flush(&o);
-    put(&o, 8, o.sum);
-    flush(&o);
-    return o.failed ? WGI_MODEL_REFUSE(m, WG_EWRITE, "wg_model_save: write gave a failure")
-                    : WG_OK;
+    wgi_text_flush(&o);
+    wgi_text_word(&o, 8, o.sum);
+    return wgi_text_close(&o) != WG_OK
+               ? WGI_MODEL_REFUSE(m, WG_EWRITE, "wg_model_save: write gave a failure")
+               : WG_OK;
 }
 
 /* ---- reading ---- */
@@ -95,7 +73,7 @@ static void get_bytes(source *f, void *to, size_t bytes) {
         (void)DAMAGED(f, "%s: the file ends too early", f->call);
         return;
     }
-    f->sum = wgi_file_checksum(f->sum, to, bytes);
+    f->sum = wgi_checksum(f->sum, to, bytes);
 }
 
 static uint64_t get(source *f, unsigned size) {
@@ -119,7 +97,7 @@ static void get_variable(source *f, size_t count, staged *all) {
     get_bytes(f, name, f->status == WG_OK ? (size_t)bytes : 0);
     if (f->status != WG_OK) return;
     name[bytes] = 0;
-    if (!wgi_file_is_word(name, (size_t)bytes)) {
+    if (!wgi_is_word(name, (size_t)bytes)) {
         (void)DAMAGED(f, "%s: damaged: a name is no word", f->call);
         return;
     }
@@ -168,7 +146,7 @@ wg_status wg_model_restore(wg_model *m, wg_read *read, void *ctx) {
     static const char call[] = "wg_model_restore";
     if (m == NULL) return WG_ENULL;
     if (read == NULL) return WGI_MODEL_REFUSE(m, WG_ENULL, "%s: read is NULL", call);
-    source f = {m, call, read, ctx, WGI_FILE_CHECKSUM_START, WG_OK};
+    source f = {m, call, read, ctx, WGI_CHECKSUM_START, WG_OK};
     const size_t count = variables_of(m);
     staged *const all = wgi_model_scratch(m, call, (count + 1) * sizeof *all);
     if (all == NULL) f.status = wg_tape_status(m->scratch);

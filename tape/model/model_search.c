@@ -2,7 +2,7 @@
 /* What a node depends on: a walk backwards over the slots of the recording. And the nodes as
  * text and as a graph. */
 #include "model.h"
-#include "tape/function/text/text.h"
+#include "tape/engine/text.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -154,22 +154,12 @@ size_t wg_model_find(wg_model *m, unsigned kinds, const char *name, const char *
 
 /* ---- as text ---- */
 
-/* Puts a text into a label of Graphviz; a text without quotation marks stays as it is. */
-static void put_text(wgi_text *o, const char *s) {
-    for (; *s != 0; s++) {
-        if (*s == '"' || *s == '\\') wgi_text_put(o, "\\");
-        wgi_text_bytes(o, (unsigned char)*s < ' ' ? " " : s, 1);
-    }
-}
-
-static void put_count(wgi_text *o, size_t n) { wgi_text_format(o, "%zu", n); }
-
 static void put_dim(wgi_text *o, const wg_dim *d) {
     if (d->name != NULL) {
-        put_text(o, d->name);
+        wgi_text_name(o, d->name);
         wgi_text_put(o, " ");
     }
-    put_count(o, d->size);
+    wgi_text_format(o, "%zu", d->size);
 }
 
 static void put_dims(wgi_text *o, const wgi_node_of *n) {
@@ -184,7 +174,8 @@ static void put_operation(wgi_text *o, const wgi_node_of *n) {
     if (n->kind & WG_PLACEHOLDER) wgi_text_put(o, "placeholder");
     if (n->kind & WG_VARIABLE) wgi_text_put(o, "variable");
     if (n->kind & WG_CONSTANT) wgi_text_put(o, "constant");
-    if (n->kind & WG_OPERATION) put_text(o, n->operation[0] != 0 ? n->operation : "statements");
+    if (n->kind & WG_OPERATION)
+        wgi_text_name(o, n->operation[0] != 0 ? n->operation : "statements");
     if ((n->kind & WG_PLACEHOLDER) && (n->flags & WG_SHARED)) wgi_text_put(o, " shared");
     if ((n->kind & WG_PLACEHOLDER) && (n->flags & WG_PASSIVE)) wgi_text_put(o, " passive");
 }
@@ -212,32 +203,32 @@ static void operands_of(wgi_slots *s, wgi_text *o, wgi_node_of *n, each_operand 
 static void name_operand(wgi_text *o, const wgi_node_of *operand, const wgi_node_of *n,
                          int first) {
     wgi_text_put(o, first ? " of " : n->kind & WGI_DERIVED ? " by " : ", ");
-    put_text(o, operand->name);
+    wgi_text_name(o, operand->name);
 }
 
 static void edge(wgi_text *o, const wgi_node_of *operand, const wgi_node_of *n, int first) {
     (void)first;
     wgi_text_put(o, "    \"");
-    put_text(o, operand->name);
+    wgi_text_name(o, operand->name);
     wgi_text_put(o, "\" -> \"");
-    put_text(o, n->name);
+    wgi_text_name(o, n->name);
     wgi_text_put(o, "\";\n");
 }
 
 static void put_tags(wgi_text *o, const wgi_node_of *n) {
     for (const wgi_tag *t = n->tag; t != NULL; t = t->next) {
         wgi_text_put(o, " #");
-        put_text(o, t->text);
+        wgi_text_name(o, t->text);
     }
 }
 
 static void put_place(wgi_text *o, const wgi_node_of *n) {
-    put_text(o, n->file);
+    wgi_text_name(o, n->file);
     wgi_text_format(o, ":%d", n->line);
 }
 
 static void line(wgi_slots *s, wgi_text *o, wgi_node_of *n) {
-    put_text(o, n->name);
+    wgi_text_name(o, n->name);
     wgi_text_put(o, " = ");
     put_operation(o, n);
     operands_of(s, o, n, name_operand);
@@ -248,17 +239,17 @@ static void line(wgi_slots *s, wgi_text *o, wgi_node_of *n) {
     put_place(o, n);
     wgi_text_put(o, "\n");
     if (n->updates == NULL) return;
-    put_text(o, n->updates->name);
+    wgi_text_name(o, n->updates->name);
     wgi_text_put(o, " <- ");
-    put_text(o, n->name);
+    wgi_text_name(o, n->name);
     wgi_text_put(o, "\n");
 }
 
 static void dot_node(wgi_slots *s, wgi_text *o, wgi_node_of *n) {
     wgi_text_put(o, "    \"");
-    put_text(o, n->name);
+    wgi_text_name(o, n->name);
     wgi_text_put(o, n->kind & WG_OPERATION ? "\" [label=\"" : "\" [shape=box, label=\"");
-    put_text(o, n->name);
+    wgi_text_name(o, n->name);
     wgi_text_put(o, "\\n");
     put_operation(o, n);
     wgi_text_put(o, "\\n");
@@ -270,9 +261,9 @@ static void dot_node(wgi_slots *s, wgi_text *o, wgi_node_of *n) {
     operands_of(s, o, n, edge);
     if (n->updates == NULL) return;
     wgi_text_put(o, "    \"");
-    put_text(o, n->name);
+    wgi_text_name(o, n->name);
     wgi_text_put(o, "\" -> \"");
-    put_text(o, n->updates->name);
+    wgi_text_name(o, n->updates->name);
     wgi_text_put(o, "\" [style=dashed];\n");
 }
 

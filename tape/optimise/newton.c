@@ -126,7 +126,7 @@ static wg_status advance(newton *w, int *taken) {
     while (w->radius > w->least) {
         wg_status r = s->of->open(s->of, s->x);
         if (r == WG_OK) r = find_step(w);
-        r = s->of->close(s->of, r);
+        if (s->of->close != NULL) r = s->of->close(s->of, r);
         if (r != WG_OK) return r;
         if (w->first != w->first) w->first = w->promised;
         int finite = 0;

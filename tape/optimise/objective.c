@@ -155,10 +155,6 @@ static wg_status mat_product(wgi_objective *o, const double *v, double *hv) {
         o, "wg_mat_hvp",
         wg_mat_hvp(&o->c->head, p->f, p->data, p->n, p->x, p->v, 1, NULL, NULL, NULL, p->hv));
 }
-static wg_status mat_close(wgi_objective *o, wg_status s) {
-    (void)o;
-    return s;
-}
 
 /* From the user's matrices to one vector, or back. */
 static void copy_elements(const matrices *p, double *all, int back) {
@@ -202,7 +198,6 @@ wg_status wg_mat_minimise(wg_tape *t, wg_mat_callback *f, void *data, size_t n,
     p.of.gradient = mat_gradient;
     p.of.open = mat_open;
     p.of.product = mat_product;
-    p.of.close = mat_close;
     if (f == NULL || (x == NULL && n != 0)) {
         p.of.refused = WG_ENULL;
         p.of.why = f == NULL ? "the function is NULL" : "x is NULL";

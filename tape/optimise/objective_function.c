@@ -92,10 +92,6 @@ static wg_status product(wgi_objective *o, const double *v, double *hv) {
     set_derivatives(p, 0, hv);
     return evaluate(p, p->second);
 }
-static wg_status close(wgi_objective *o, wg_status s) {
-    (void)o;
-    return s;
-}
 
 /* From one Jacobian of all points, an output of m by an input of n, to its rows and columns. */
 static const double *put_jacobian(const functions *p, const double *from, size_t m, size_t n,
@@ -224,7 +220,6 @@ static wg_status run(wg_tape *t, const char *call, const wg_function *f, size_t 
     p.of.gradient = gradient;
     p.of.open = open;
     p.of.product = product;
-    p.of.close = close;
     p.of.residuals = residuals;
     if (points == 0) refuse(&p, WG_EARG, "there are no points");
     else check(&p, fit);

@@ -23,7 +23,7 @@ struct wgi_objective {
     const char *why;
     wg_status (*gradient)(wgi_objective *o, const double *x, double *value, double *g);
     /* Products with the Hessian at x, between `open` and `close`, which follows also a
-     * failure. */
+     * failure; NULL: nothing is to be closed. */
     wg_status (*open)(wgi_objective *o, const double *x);
     wg_status (*product)(wgi_objective *o, const double *v, double *hv);
     wg_status (*close)(wgi_objective *o, wg_status s);

@@ -12,6 +12,7 @@
 #include "ode_file.h"
 #include "ode_rosenbrock.h"
 
+#include "tape/engine/numbers.h"
 #include "tape/engine/tape.h"
 
 #include <string.h>
@@ -130,16 +131,6 @@ static wg_status by_vjp(wgi_ode_adjoint *a, const wgi_ode_record *record, size_t
     return wgi_fn_steady_run(a->back.open, 1, NULL);
 }
 
-static int all_zero(size_t n, const double *x) {
-    for (size_t i = 0; i < n; i++)
-        if (x[i] != 0) return 0;
-    return 1;
-}
-
-static void clear(double *x, size_t n) {
-    if (n != 0) memset(x, 0, n * sizeof *x);
-}
-
 static void add(size_t n, const double *x, double *to) {
     for (size_t i = 0; i < n; i++) to[i] += x[i];
 }
@@ -163,9 +154,9 @@ static wg_status stage(wgi_ode_adjoint *a, size_t number, size_t i) {
         for (size_t l = 0; l < n; l++) a->kbar[l] = record->h * gbar[l];
         if (record->varies) a->begin -= dot(n, gbar, record->G + i * n) / record->h;
     }
-    if (all_zero(n, a->kbar)) return WG_OK;
-    clear(a->ybar, n);
-    clear(a->pbar, f->params);
+    if (wgi_all_zero(a->kbar, n)) return WG_OK;
+    wgi_clear(a->ybar, n);
+    wgi_clear(a->pbar, f->params);
     *a->tbar = 0;
     wg_status s = WG_OK;
     if (f->by_jacobian)
@@ -196,7 +187,7 @@ static void interpolated(wgi_ode_adjoint *a, const wgi_ode_record *record, size_
     const wgi_ode_run *const r = a->r;
     const double theta = (r->call->time[k] - record->t) / record->h;
     double *const bar = a->kbar;
-    clear(bar, r->flow->states);
+    wgi_clear(bar, r->flow->states);
     a->seed(a, k, bar);
     within(a, theta, bar);
     if (record->varies)
@@ -227,11 +218,11 @@ static wg_status end(wgi_ode_adjoint *a, const wgi_ode_record *record) {
     const wgi_ode_method *const m = r->call->method;
     const size_t n = r->flow->states, last = record->first + record->count;
     wg_status s = WG_OK;
-    clear(a->gbar, m->stages * n);
+    wgi_clear(a->gbar, m->stages * n);
     for (size_t k = record->first; k < last && !record->event; k++)
         if (r->call->time[k] == record->t1) a->seed(a, k, a->bar);
     if (record->event) s = wgi_ode_event_adjoint_of(a, record);
-    clear(a->ybar, n);
+    wgi_clear(a->ybar, n);
     if (record->event) {
         within(a, record->theta, a->bar);
     } else {
@@ -299,8 +290,8 @@ wg_status wgi_ode_adjoint_sweep(wgi_ode_adjoint *a, wgi_ode_checkpoints *c) {
         if (s != WG_OK) return s;
     } else {
         a->start = 0;
-        clear(a->bar, r->flow->states);
-        clear(a->params, r->call->columns * r->flow->params);
+        wgi_clear(a->bar, r->flow->states);
+        wgi_clear(a->params, r->call->columns * r->flow->params);
         wgi_ode_checkpoints_turn(c, &from.left, &from.top);
     }
     return wgi_ode_checkpoints_reverse(c, &back, from.left, from.top);

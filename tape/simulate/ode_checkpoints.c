@@ -11,6 +11,7 @@
  * between checkpoints Griewank and Walther 2000. */
 #include "ode.h"
 
+#include "tape/engine/numbers.h"
 #include "tape/function/loops/checkpoints.h"
 
 #include <string.h>
@@ -32,14 +33,10 @@ static double *state_of(const wgi_ode_checkpoints *c, size_t k) {
     return c->state + k * c->states;
 }
 
-static void copy(double *to, const double *from, size_t n) {
-    if (n != 0 && to != from) memcpy(to, from, n * sizeof *to);
-}
-
 static void put(wgi_ode_checkpoints *c, size_t k, const wgi_ode_position *at,
                 const double *state) {
     c->position[k] = *at;
-    copy(state_of(c, k), state, c->states);
+    wgi_copy_numbers(state_of(c, k), state, c->states);
 }
 
 /* Gives up every second one. */
@@ -71,7 +68,7 @@ static size_t blocks(const wgi_ode_checkpoints *c, size_t from, size_t end) {
 static wg_status to_last_block(wgi_ode_checkpoints *c, const wgi_ode_back *back, size_t *top,
                                size_t end) {
     wgi_ode_position at = c->position[*top];
-    copy(back->state, state_of(c, *top), c->states);
+    wgi_copy_numbers(back->state, state_of(c, *top), c->states);
     for (size_t left; (left = blocks(c, at.steps, end)) > 1;) {
         const size_t room = c->stored - *top;
         const size_t go = room > 1 ? wgi_checkpoints_split(left, room) : left - 1;

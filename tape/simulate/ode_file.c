@@ -8,7 +8,6 @@
 
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 /* Saving is to take no more than a part of the time. */
@@ -30,12 +29,6 @@ typedef enum {
     START = TAKEN + 4,
     WORDS
 } wgi_ode_word;
-
-static double seconds(void) {
-    struct timespec now;
-    (void)clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
 
 /* ---- numbers, one after the other ---- */
 
@@ -104,7 +97,7 @@ static void pass_all(stream *s, const wgi_ode_file *f, const uint64_t *word,
 wg_status wgi_ode_file_write(wgi_ode_file *f, const wgi_ode_position *at,
                              const wgi_ode_back_at *back) {
     const wgi_ode_call *const call = f->r->call;
-    const double began = seconds();
+    const double began = wgi_seconds();
     wgi_ode_position position = *at;
     uint64_t word[WORDS] = {0};
     f->stage = back != NULL              ? WGI_ODE_BACK
@@ -124,13 +117,13 @@ wg_status wgi_ode_file_write(wgi_ode_file *f, const wgi_ode_position *at,
         word[LEFT] = back->left, word[TOP] = back->top;
         memcpy(&word[START], &back->a->start, 8);
     }
-    stream s = {&f->file, place(f, f->sequence), WGI_RUN_HASH, 1, WG_OK};
+    stream s = {&f->file, place(f, f->sequence), WGI_CHECKSUM_START, 1, WG_OK};
     pass(&s, word, sizeof word);
     pass_all(&s, f, word, &position, back != NULL ? back->a : NULL);
     const uint64_t check = s.hash;
     if (s.status == WG_OK) s.status = wgi_run_file_put(&f->file, &check, 8, s.at);
     if (s.status == WG_OK) s.status = wgi_run_file_flush(&f->file);
-    f->saved = seconds();
+    f->saved = wgi_seconds();
     f->took = f->saved - began;
     return s.status;
 }
@@ -151,7 +144,7 @@ static wg_status look(wgi_ode_file *f, size_t from, uint64_t word[WORDS]) {
                             word[STAGE] == WGI_ODE_BACK) *
                      8)
         return s;
-    uint64_t hash = WGI_RUN_HASH, check;
+    uint64_t hash = WGI_CHECKSUM_START, check;
     for (size_t at = 0, some; at < bytes - 8 && s == WG_OK; at += some) {
         some = bytes - 8 - at < sizeof page ? bytes - 8 - at : sizeof page;
         s = wgi_run_file_get(&f->file, page, some, from + at);
@@ -215,13 +208,13 @@ static uint64_t key_of(const wgi_ode_run *r) {
         call->k->n,    call->k->params,     call->k->integrals,        call->times,
         call->columns, (uint64_t)o->method, (uint64_t)o->stop_at_times};
     const double steps[] = {o->rtol, o->atol, o->step, o->min_step, o->max_step};
-    uint64_t h = wgi_run_hash(WGI_RUN_HASH, sizes, sizeof sizes);
-    h = wgi_run_hash(h, steps, sizeof steps);
-    h = wgi_run_hash(h, call->time, call->times * sizeof *call->time);
-    if (call->atols != NULL) h = wgi_run_hash(h, call->atols, call->k->n * sizeof *call->atols);
-    h = wgi_run_hash(h, r->y, r->flow->states * sizeof *r->y);
-    h = wgi_run_hash(h, r->param, call->columns * r->flow->params * sizeof *r->param);
-    return o->tag != NULL ? wgi_run_hash(h, o->tag, strlen(o->tag)) : h;
+    uint64_t h = wgi_checksum(WGI_CHECKSUM_START, sizes, sizeof sizes);
+    h = wgi_checksum(h, steps, sizeof steps);
+    h = wgi_checksum(h, call->time, call->times * sizeof *call->time);
+    if (call->atols != NULL) h = wgi_checksum(h, call->atols, call->k->n * sizeof *call->atols);
+    h = wgi_checksum(h, r->y, r->flow->states * sizeof *r->y);
+    h = wgi_checksum(h, r->param, call->columns * r->flow->params * sizeof *r->param);
+    return o->tag != NULL ? wgi_checksum(h, o->tag, strlen(o->tag)) : h;
 }
 
 /* Of a replay with other numbers the file is made anew. */
@@ -254,12 +247,12 @@ wg_status wgi_ode_file_open(wgi_ode_file *f, wgi_ode_run *r, wgi_ode_checkpoints
         f->seeds = word[SEEDS];
         r->call->key = key;
     }
-    f->saved = seconds();
+    f->saved = wgi_seconds();
     return s;
 }
 
 int wgi_ode_file_due(const wgi_ode_file *f) {
-    const double every = f->r->call->o.seconds, passed = seconds() - f->saved;
+    const double every = f->r->call->o.seconds, passed = wgi_seconds() - f->saved;
     return every > 0 && passed >= every && passed >= PART * f->took;
 }
 

@@ -10,6 +10,7 @@
 
 #include "ops/matrix/solution.h"
 #include "ops/matrix/whole.h"
+#include "tape/function/graph/whole_node.h"
 
 #include <math.h>
 #include <stdatomic.h>

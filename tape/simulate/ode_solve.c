@@ -4,6 +4,7 @@
 #include "ode_solve.h"
 
 #include "ops/matrix/traits.h"
+#include "tape/engine/numbers.h"
 #include "tape/engine/tape.h"
 #include "tape/function/loops/callable.h"
 #include "tape/function/loops/feed.h"
@@ -12,10 +13,6 @@
 #include <string.h>
 
 /* ---- operands ---------------------------------------------------------------------------- */
-
-static void clear(double *x, size_t n) {
-    if (n != 0) memset(x, 0, n * sizeof *x);
-}
 
 /* The elements of an operand in columns of `each` numbers, `apart` from each other; from
  * NULL: 0. */
@@ -33,7 +30,7 @@ void wgi_ode_load_operands(wgi_ode_run *r) {
     const wg_ode *const k = r->call->k;
     const wg_block_arg *const y = &b->in[0];
     const size_t apart = r->flow->params;
-    clear(r->y, r->flow->states);
+    wgi_clear(r->y, r->flow->states);
     load(y, y->value, y->ld, k->n, r->y, k->n);
     if (k->params != 0)
         load(&b->in[1], b->in[1].value, b->in[1].ld, k->params, r->param, apart);
@@ -224,10 +221,10 @@ void wgi_ode_lay_out_adjoint(wgi_ode_adjoint *a, wgi_ode_run *r, wg_block *b,
 
 /* A hash of the adjoints of the results. */
 static uint64_t seeds_of(const wg_block *b) {
-    uint64_t h = WGI_RUN_HASH;
+    uint64_t h = WGI_CHECKSUM_START;
     for (size_t i = 0; i < b->outputs; i++)
         for (size_t k = 0; k < b->out[i].cols; k++)
-            h = wgi_run_hash(h, b->out[i].bar + k * b->out[i].bar_ld,
+            h = wgi_checksum(h, b->out[i].bar + k * b->out[i].bar_ld,
                              b->out[i].rows * sizeof *b->out[i].bar);
     return h;
 }

@@ -20,10 +20,6 @@ typedef struct division {
     size_t sweeps, colours; /* at least */
 } division;
 
-static void *keep(wgi_core *c, size_t count, size_t size) {
-    return wg_tape_keep(&c->head, (count + 1) * size, NULL);
-}
-
 static int is_wanted(const wgi_lines *a, size_t e) { return a->wanted == NULL || a->wanted[e]; }
 
 static size_t wanted_entries(const wgi_lines *a, size_t i) {
@@ -34,7 +30,7 @@ static size_t wanted_entries(const wgi_lines *a, size_t i) {
 
 /* Lines with most wanted entries first; equals in their order. */
 static wg_status longest_first(wgi_core *c, const wgi_lines *a, uint32_t *order) {
-    size_t *const bucket = keep(c, a->across + 1, sizeof *bucket);
+    size_t *const bucket = wgi_sparsity_room(c, a->across + 1, sizeof *bucket);
     if (c->status != WG_OK) return c->status;
     memset(bucket, 0, (a->across + 2) * sizeof *bucket);
     for (size_t i = 0; i < a->lines; i++) bucket[a->across - wanted_entries(a, i) + 1]++;
@@ -47,8 +43,8 @@ static wg_status longest_first(wgi_core *c, const wgi_lines *a, uint32_t *order)
 /* How many lines of a to split off by the bounds: those that are left are as long as the next
  * one in order, and meet the others of their kind there. */
 static wg_status divide(wgi_core *c, const wgi_lines *a, division *d) {
-    uint32_t *const met = keep(c, a->across, sizeof *met);
-    d->order = keep(c, a->lines, sizeof *d->order);
+    uint32_t *const met = wgi_sparsity_room(c, a->across, sizeof *met);
+    d->order = wgi_sparsity_room(c, a->lines, sizeof *d->order);
     d->most = d->sweeps = d->colours = 0;
     if (c->status != WG_OK || longest_first(c, a, d->order) != WG_OK) return c->status;
     memset(met, 0, a->across * sizeof *met);
@@ -86,8 +82,12 @@ static wg_status colour_division(wgi_core *c, const wgi_lines *a, const wgi_line
                                  const division *d, wg_order wish, unsigned char *split,
                                  uint32_t *a_colour, uint32_t *b_colour, size_t colours[2]) {
     const size_t entries = a->lines != 0 ? a->start[a->lines] : 0;
-    unsigned char *const a_wanted = keep(c, entries, 1), *const b_wanted = keep(c, entries, 1);
-    unsigned char *const a_rest = keep(c, entries, 1), *const b_rest = keep(c, entries, 1);
+    unsigned char *const a_wanted = wgi_sparsity_room(c, entries, 1), *const b_wanted =
+                                                                          wgi_sparsity_room(
+                                                                              c, entries, 1);
+    unsigned char *const a_rest = wgi_sparsity_room(c, entries, 1), *const b_rest =
+                                                                        wgi_sparsity_room(
+                                                                            c, entries, 1);
     if (c->status != WG_OK) return c->status;
     memset(split, 0, a->lines);
     for (size_t k = 0; k < d->most; k++) split[d->order[k]] = 1;
@@ -111,7 +111,7 @@ wg_status wgi_colour_both(wgi_core *c, const wgi_lines *rows, const wgi_lines *c
                           int *fewer) {
     division of_rows, of_cols;
     const size_t most = rows->lines > cols->lines ? rows->lines : cols->lines;
-    unsigned char *const split = keep(c, most, 1);
+    unsigned char *const split = wgi_sparsity_room(c, most, 1);
     *fewer = 0;
     if (divide(c, rows, &of_rows) != WG_OK || divide(c, cols, &of_cols) != WG_OK)
         return c->status;

@@ -15,14 +15,6 @@
 /* The most words of 64 colours each; beyond these every line gets a colour of its own. */
 enum { WORD = 64, MOST_WORDS = 64 };
 
-static void *keep(wgi_core *c, size_t count, size_t size) {
-    return wg_tape_keep(&c->head, (count + 1) * size, NULL);
-}
-
-static size_t line_length(const wgi_lines *a, size_t i) {
-    return a->start[i + 1] - a->start[i];
-}
-
 /* The next order to try, after one that gave so many sweeps; WG_ORDER_AUTO: none. */
 static wg_order next_order(const wgi_lines *a, const wgi_lines *b, wg_order wish,
                            wg_order tried, size_t sweeps, size_t least) {
@@ -114,9 +106,9 @@ static size_t least_colours(const wgi_lines *b) {
 
 wg_status wgi_colour_lines(wgi_core *c, const wgi_lines *a, const wgi_lines *b, wg_order wish,
                            uint32_t *colour, size_t *colours) {
-    uint32_t *const order = keep(c, a->lines, sizeof *order);
-    uint32_t *const other = keep(c, a->lines, sizeof *other);
-    taken *const across = keep(c, a->across, sizeof *across);
+    uint32_t *const order = wgi_sparsity_room(c, a->lines, sizeof *order);
+    uint32_t *const other = wgi_sparsity_room(c, a->lines, sizeof *other);
+    taken *const across = wgi_sparsity_room(c, a->across, sizeof *across);
     if (c->status != WG_OK) return c->status;
     const size_t least = wgi_sweeps(least_colours(b));
     wg_order kind = WG_ORDER_AUTO;
@@ -214,7 +206,7 @@ static size_t star_in_order(stars *s, const uint32_t *order) {
     uint32_t own = (uint32_t)(s->words * WORD);
     for (size_t k = 0; k < a->lines; k++) {
         const size_t v = order[k];
-        if (line_length(a, v) == 0) continue;
+        if (wgi_line_length(a, v) == 0) continue;
         uint32_t c = free_colour(s, v);
         if (c == WGI_NO_COLOUR && s->words < MOST_WORDS) return 0;
         if (c == WGI_NO_COLOUR) c = own++;
@@ -226,9 +218,9 @@ static size_t star_in_order(stars *s, const uint32_t *order) {
 
 static int room(wgi_core *c, stars *s) {
     const size_t words = s->a->lines * s->words;
-    s->any = keep(c, words, sizeof *s->any);
-    s->many = keep(c, words, sizeof *s->many);
-    s->hub = keep(c, words, sizeof *s->hub);
+    s->any = wgi_sparsity_room(c, words, sizeof *s->any);
+    s->many = wgi_sparsity_room(c, words, sizeof *s->many);
+    s->hub = wgi_sparsity_room(c, words, sizeof *s->hub);
     return c->status == WG_OK;
 }
 
@@ -244,7 +236,7 @@ static wg_status star_with_room(wgi_core *c, stars *s, const uint32_t *order, si
 wg_status wgi_colour_star(wgi_core *c, const wgi_lines *a, wg_order wish, uint32_t *colour,
                           size_t *colours, unsigned char *swapped) {
     stars s = {a, 1, NULL, NULL, NULL, {0}, colour};
-    uint32_t *const order = keep(c, a->lines, sizeof *order);
+    uint32_t *const order = wgi_sparsity_room(c, a->lines, sizeof *order);
     size_t entries = a->lines != 0 ? a->start[a->lines] : 0;
     *colours = 0;
     if (c->status != WG_OK || entries == 0) {

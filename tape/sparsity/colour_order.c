@@ -22,14 +22,6 @@ typedef struct queue {
     uint32_t time;
 } queue;
 
-static void *keep(wgi_core *c, size_t count, size_t size) {
-    return wg_tape_keep(&c->head, (count + 1) * size, NULL);
-}
-
-static size_t line_length(const wgi_lines *a, size_t i) {
-    return a->start[i + 1] - a->start[i];
-}
-
 /* ---- without lists ---- */
 
 /* Orders lines by how many others they may conflict with, most first; equals keep their
@@ -37,14 +29,14 @@ static size_t line_length(const wgi_lines *a, size_t i) {
 static wg_status largest_first(wgi_core *c, const wgi_lines *a, const wgi_lines *b,
                                uint32_t *order) {
     enum { KEYS = 4096 };
-    uint32_t *const bucket = keep(c, KEYS, sizeof *bucket);
-    uint32_t *const key = keep(c, a->lines, sizeof *key);
+    uint32_t *const bucket = wgi_sparsity_room(c, KEYS, sizeof *bucket);
+    uint32_t *const key = wgi_sparsity_room(c, a->lines, sizeof *key);
     if (c->status != WG_OK) return c->status;
     memset(bucket, 0, (KEYS + 1) * sizeof *bucket);
     for (size_t i = 0; i < a->lines; i++) {
         size_t met = 0;
         for (size_t e = a->start[i]; e < a->start[i + 1] && met < KEYS; e++)
-            met += line_length(b, a->index[e]) - 1;
+            met += wgi_line_length(b, a->index[e]) - 1;
         key[i] = (uint32_t)(met < KEYS ? KEYS - 1 - met : 0);
         bucket[key[i] + 1]++;
     }
@@ -79,7 +71,7 @@ static uint32_t visit(queue *q, uint32_t i, int by) {
         const uint32_t own = a->index[e];
         const uint32_t *const to =
             q->across != NULL ? q->across->index + q->across->start[own] : &own;
-        const size_t n = q->across != NULL ? line_length(q->across, own) : 1;
+        const size_t n = q->across != NULL ? wgi_line_length(q->across, own) : 1;
         for (size_t k = 0; k < n; k++) {
             const uint32_t j = to[k];
             if (q->seen[j] == q->time || q->seen[j] == UINT32_MAX) continue;
@@ -97,11 +89,11 @@ static wg_status by_keys(wgi_core *c, const wgi_lines *a, const wgi_lines *acros
                          wg_order kind, uint32_t *order) {
     const size_t n = a->lines;
     queue q = {.a = a, .across = across, .lines = n};
-    q.key = keep(c, n, sizeof *q.key);
-    q.next = keep(c, n, sizeof *q.next);
-    q.before = keep(c, n, sizeof *q.before);
-    q.first = keep(c, n + 1, sizeof *q.first);
-    q.seen = keep(c, n, sizeof *q.seen);
+    q.key = wgi_sparsity_room(c, n, sizeof *q.key);
+    q.next = wgi_sparsity_room(c, n, sizeof *q.next);
+    q.before = wgi_sparsity_room(c, n, sizeof *q.before);
+    q.first = wgi_sparsity_room(c, n + 1, sizeof *q.first);
+    q.seen = wgi_sparsity_room(c, n, sizeof *q.seen);
     if (c->status != WG_OK) return c->status;
     memset(q.first, 0, (n + 1) * sizeof *q.first);
     memset(q.seen, 0, n * sizeof *q.seen);
@@ -132,7 +124,7 @@ int wgi_order_is_cheap(const wgi_lines *a, const wgi_lines *b, wg_order kind) {
     const size_t entries = a->lines != 0 ? a->start[a->lines] : 0;
     size_t work = 0;
     if (kind <= WG_ORDER_LARGEST_FIRST || a == b) return 1;
-    for (size_t i = 0; i < b->lines; i++) work += line_length(b, i) * line_length(b, i);
+    for (size_t i = 0; i < b->lines; i++) work += wgi_line_length(b, i) * wgi_line_length(b, i);
     return work / 64 <= entries + 1024;
 }
 

@@ -5,18 +5,16 @@
 
 #include <string.h>
 
-static void *keep(wgi_core *c, size_t count, size_t size) {
-    return wg_tape_keep(&c->head, (count + 1) * size, NULL);
-}
-
 /* Columns or rows, whichever takes fewer sweeps: forward and backward sweeps over the same
  * records take about as long, except for operations without tangents. Both, where these are
  * fewer still. */
 wg_status wgi_plan_jacobian(wgi_plan *p) {
     wgi_core *const c = p->c;
     size_t by_cols = 0, by_rows = 0;
-    uint32_t *const cols = keep(c, p->n, sizeof *cols), *const rows =
-                                                            keep(c, p->m, sizeof *rows);
+    uint32_t *const cols = wgi_sparsity_room(c, p->n, sizeof *cols), *const rows =
+                                                                         wgi_sparsity_room(
+                                                                             c, p->m,
+                                                                             sizeof *rows);
     if (c->status != WG_OK) return c->status;
     const int backward = p->no_tangents && p->wish.sweeps == WG_SWEEPS_AUTO;
     const wg_sweeps wish = backward ? WG_SWEEPS_BACKWARD : p->wish.sweeps;
@@ -38,9 +36,9 @@ wg_status wgi_plan_jacobian(wgi_plan *p) {
         p->side[1].colours = by_rows;
     }
     if (wgi_plan_sweeps(p) <= 2 || wish != WG_SWEEPS_AUTO) return s;
-    uint32_t *const both_cols = keep(c, p->n, sizeof *both_cols);
-    uint32_t *const both_rows = keep(c, p->m, sizeof *both_rows);
-    unsigned char *const by_row = keep(c, wgi_entries_of(&p->rows), 1);
+    uint32_t *const both_cols = wgi_sparsity_room(c, p->n, sizeof *both_cols);
+    uint32_t *const both_rows = wgi_sparsity_room(c, p->m, sizeof *both_rows);
+    unsigned char *const by_row = wgi_sparsity_room(c, wgi_entries_of(&p->rows), 1);
     size_t both[2];
     int is_fewer = 0;
     if (c->status != WG_OK) return c->status;
@@ -59,19 +57,19 @@ wg_status wgi_plan_jacobian(wgi_plan *p) {
 wg_status wgi_plan_hessian(wgi_plan *p) {
     wgi_core *const c = p->c;
     const wgi_lines *const a = &p->rows;
-    uint32_t *const colour = keep(c, p->n, sizeof *colour);
+    uint32_t *const colour = wgi_sparsity_room(c, p->n, sizeof *colour);
     size_t all;
     if (p->wish.substitution) {
         p->side[0].colour = colour;
         if (c->status != WG_OK) return c->status;
         return wgi_colour_acyclic(c, a, p->wish.order, colour, &p->side[0].colours, &p->by);
     }
-    p->swapped = keep(c, wgi_entries_of(a), 1);
-    unsigned char *const used = keep(c, p->n, 1);
+    p->swapped = wgi_sparsity_room(c, wgi_entries_of(a), 1);
+    unsigned char *const used = wgi_sparsity_room(c, p->n, 1);
     if (c->status != WG_OK) return c->status;
     if (wgi_colour_star(c, a, p->wish.order, colour, &all, p->swapped) != WG_OK)
         return c->status;
-    uint32_t *const number = keep(c, all, sizeof *number);
+    uint32_t *const number = wgi_sparsity_room(c, all, sizeof *number);
     if (c->status != WG_OK) return c->status;
     memset(used, 0, p->n);
     for (size_t i = 0; i < a->lines; i++)

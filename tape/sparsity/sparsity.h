@@ -30,6 +30,13 @@ typedef struct wgi_lines {
     uint32_t *index;
     unsigned char *wanted; /* for each entry; NULL: all are wanted */
 } wgi_lines;
+static inline size_t wgi_line_length(const wgi_lines *a, size_t i) {
+    return a->start[i + 1] - a->start[i];
+}
+/* In the arena: room for so many elements, and for one more. */
+static inline void *wgi_sparsity_room(wgi_core *c, size_t count, size_t size) {
+    return wg_tape_keep(&c->head, (count + 1) * size, NULL);
+}
 
 /* Lines that share sweeps of one direction. */
 typedef struct wgi_side {

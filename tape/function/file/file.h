@@ -32,7 +32,9 @@
 #ifndef WGI_TAPE_FUNCTION_FILE_FILE_H
 #define WGI_TAPE_FUNCTION_FILE_FILE_H
 
+#include "tape/engine/text.h"
 #include "tape/function/graph/graph.h"
+#include "tape/function/graph/words.h"
 
 /* the version of files without nodes that have parts, the first of those with them, the
  * newest */
@@ -52,14 +54,6 @@ enum { WGI_FILE_USER = 0x80 };
 const char *wgi_file_name_today(int user, const char *name, size_t bytes);
 /* The first version that has all kinds of nodes that the function has. */
 unsigned wgi_file_version(const wg_function *f);
-/* Is it one word, of characters that any text can hold? */
-int wgi_file_is_word(const char *name, size_t bytes);
-
-#define WGI_FILE_CHECKSUM_START 0xcbf29ce484222325u
-static inline uint64_t wgi_file_checksum(uint64_t h, const unsigned char *p, size_t bytes) {
-    for (size_t i = 0; i < bytes; i++) h = (h ^ p[i]) * 0x100000001b3u;
-    return h;
-}
 
 /* ---- reading: file_read.c, file_nodes.c ---- */
 
@@ -108,6 +102,11 @@ typedef struct wgi_file_source {
 wg_status wgi_file_bad(const wgi_file_source *r, wg_status s, const char *format, ...)
     __attribute__((format(printf, 3, 4), cold));
 wg_status wgi_file_ends(const wgi_file_source *r, const char *what, uint64_t number);
+/* The file, from that byte on: what is wrong stands there. */
+static inline wgi_file_source *wgi_file_at(wgi_file_source *r, size_t at) {
+    r->at = at;
+    return r;
+}
 
 /* How many bytes are left before the checksum. Whoever takes bytes asks first. */
 static inline size_t wgi_file_left(const wgi_file_source *r) { return r->end - r->at; }

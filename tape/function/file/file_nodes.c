@@ -17,9 +17,7 @@ _Static_assert(WGI_OP_COUNT < 128, "the table of names has room");
 /* ---- operations by name ---- */
 
 static size_t place_of(const char *name, size_t bytes) {
-    return (size_t)wgi_file_checksum(WGI_FILE_CHECKSUM_START, (const unsigned char *)name,
-                                     bytes) &
-           255;
+    return (size_t)wgi_checksum(WGI_CHECKSUM_START, name, bytes) & 255;
 }
 
 static int is_name(const char *name, const char *text, size_t bytes) {
@@ -95,7 +93,7 @@ static wg_status node_name(wgi_file_source *r, size_t i, int user, wgi_node *n) 
     const size_t bytes = (size_t)wgi_file_get(r, 1);
     if (wgi_file_left(r) < bytes) return wgi_file_ends(r, "node", i);
     const char *const name = (const char *)r->base + r->at;
-    if (!wgi_file_is_word(name, bytes))
+    if (!wgi_is_word(name, bytes))
         return wgi_file_bad(r, WG_EARG, "the name of the operation of node %zu is no word", i);
     if (wgi_node_row(n)->holds & WGI_HOLDS_WHOLE) {
         const size_t place = wgi_whole_named(name, bytes);
@@ -132,21 +130,18 @@ static wg_status of_matrices(wgi_file_source *r, size_t i, wgi_node *n) {
     op.flags = (unsigned)wgi_file_get(r, 1);
     for (int k = 0; k < 3; k++) op.size[k] = (size_t)wgi_file_get(r, 4);
     if (op.kind >= WGI_DENSE_KINDS ||
-        (op.flags & ~(unsigned)wgi_dense_rows[op.kind].flags) != 0) {
-        r->at -= MATRICES_BYTES;
-        return wgi_file_bad(r, WG_EARG,
+        (op.flags & ~(unsigned)wgi_dense_rows[op.kind].flags) != 0)
+        return wgi_file_bad(wgi_file_at(r, r->at - MATRICES_BYTES), WG_EARG,
                             "node %zu is the operation on matrices %u with flags %u", i,
                             op.kind, op.flags);
-    }
     int fit = op.kind == WGI_DENSE_PRODUCT || op.size[0] < ORDER;
     for (unsigned k = 0; k < 3; k++)
         fit &= k < wgi_dense_rows[op.kind].sizes ? op.size[k] != 0 && op.size[k] < MOST
                                                  : op.size[k] == 0;
-    if (!fit || wgi_dense_operands(&op) >= MOST || wgi_dense_results(&op) >= MOST) {
-        r->at -= 3 * 4;
-        return wgi_file_bad(r, WG_EARG, "node %zu: matrices of sizes %zu, %zu and %zu", i,
-                            op.size[0], op.size[1], op.size[2]);
-    }
+    if (!fit || wgi_dense_operands(&op) >= MOST || wgi_dense_results(&op) >= MOST)
+        return wgi_file_bad(wgi_file_at(r, r->at - 3 * 4), WG_EARG,
+                            "node %zu: matrices of sizes %zu, %zu and %zu", i, op.size[0],
+                            op.size[1], op.size[2]);
     *n = wgi_dense_node(&op);
     return WG_OK;
 }
@@ -161,11 +156,10 @@ static wg_status of_block(wgi_file_source *r, size_t i, wgi_node *n) {
         fit &= op.size[k] < MOST && (k == 2 || op.size[k] < ORDER);
     }
     if (!fit || !wgi_whole_fits(&op) || wgi_whole_operands(&op) >= MOST ||
-        wgi_whole_results(&op) >= MOST) {
-        r->at -= 3 * 4;
-        return wgi_file_bad(r, WG_EARG, "node %zu: %s of sizes %zu, %zu and %zu", i,
-                            op.row->op->name, op.size[0], op.size[1], op.size[2]);
-    }
+        wgi_whole_results(&op) >= MOST)
+        return wgi_file_bad(wgi_file_at(r, r->at - 3 * 4), WG_EARG,
+                            "node %zu: %s of sizes %zu, %zu and %zu", i, op.row->op->name,
+                            op.size[0], op.size[1], op.size[2]);
     *n = wgi_whole_node(&op);
     return WG_OK;
 }
@@ -242,24 +236,19 @@ static wg_status node_operands(wgi_file_source *r, wg_function *f, size_t i, wgi
         return wgi_file_ends(r, "node", i);
     for (uint32_t k = 0; k < n->count; k++) {
         const uint32_t x = (uint32_t)wgi_file_get(r, 4);
-        if (x >= i) {
-            r->at -= 4;
-            return wgi_file_bad(r, WG_EARG,
+        if (x >= i)
+            return wgi_file_bad(wgi_file_at(r, r->at - 4), WG_EARG,
                                 "operand %u of node %zu is node %u, which is not before it", k,
                                 i, x);
-        }
-        if (wgi_node_has_parts(&f->node[x]) != (n->kind == WGI_NODE_PART)) {
-            r->at -= 4;
-            return wgi_file_bad(r, WG_EARG, "operand %u of node %zu is node %u, which is %s", k,
-                                i, x,
+        if (wgi_node_has_parts(&f->node[x]) != (n->kind == WGI_NODE_PART))
+            return wgi_file_bad(wgi_file_at(r, r->at - 4), WG_EARG,
+                                "operand %u of node %zu is node %u, which is %s", k, i, x,
                                 n->kind == WGI_NODE_PART ? "a number: it has no parts"
                                                          : with_parts(&f->node[x]));
-        }
         seen[f->node[x].when] = 1;
-        if (n->kind == WGI_NODE_SUM && (r->used[x] & SUMMED)) {
-            r->at -= 4;
-            return wgi_file_bad(r, WG_EARG, "node %zu is the sum of node %u once more", i, x);
-        }
+        if (n->kind == WGI_NODE_SUM && (r->used[x] & SUMMED))
+            return wgi_file_bad(wgi_file_at(r, r->at - 4), WG_EARG,
+                                "node %zu is the sum of node %u once more", i, x);
         r->used[x] |= n->kind == WGI_NODE_SUM ? NEEDED | SUMMED : NEEDED;
         f->operand[r->operands++] = x;
     }
@@ -287,10 +276,9 @@ static wg_status node(wgi_file_source *r, wg_function *f, size_t i) {
         n->kind++;
     const wgi_node_kind_row *const row = wgi_node_row(n);
     if (n->kind == WGI_NODE_KINDS || row->since > r->version ||
-        ((code & WGI_FILE_USER) != 0 && (row->holds & WGI_HOLDS_SCALAR) == 0)) {
-        r->at = start;
-        return wgi_file_bad(r, WG_EARG, "node %zu has the code %u, which is unknown", i, code);
-    }
+        ((code & WGI_FILE_USER) != 0 && (row->holds & WGI_HOLDS_SCALAR) == 0))
+        return wgi_file_bad(wgi_file_at(r, start), WG_EARG,
+                            "node %zu has the code %u, which is unknown", i, code);
     wg_status s = row->holds & (WGI_HOLDS_SCALAR | WGI_HOLDS_ARRAY | WGI_HOLDS_WHOLE)
                       ? node_name(r, i, (code & WGI_FILE_USER) != 0, n)
                       : WG_OK;
@@ -318,10 +306,8 @@ static wg_status node(wgi_file_source *r, wg_function *f, size_t i) {
         memcpy(&n->value, &bits, sizeof bits);
     }
     if (n->kind == WGI_NODE_INPUT) n->part = (uint32_t)i;
-    if ((n->kind == WGI_NODE_INPUT) != (i < f->n) || (i > 0 && rank(n) < rank(n - 1))) {
-        r->at = start;
-        return wgi_file_bad(r, WG_EARG, "node %zu is out of its order", i);
-    }
+    if ((n->kind == WGI_NODE_INPUT) != (i < f->n) || (i > 0 && rank(n) < rank(n - 1)))
+        return wgi_file_bad(wgi_file_at(r, start), WG_EARG, "node %zu is out of its order", i);
     return WG_OK;
 }
 
@@ -412,27 +398,22 @@ static wg_status guards(wgi_file_source *r, wg_function *f) {
         g->b = (uint32_t)wgi_file_get(r, 4);
         g->comparison = (unsigned)wgi_file_get(r, 1);
         g->outcome = (int)wgi_file_get(r, 1);
-        if (g->a >= f->nodes || g->b >= f->nodes || g->comparison > 5 || g->outcome > 1) {
-            r->at -= WGI_FILE_GUARD_BYTES;
-            return wgi_file_bad(r, WG_EARG, "comparison %zu: kind %u of nodes %u and %u was %d",
-                                k, g->comparison, g->a, g->b, g->outcome);
-        }
+        if (g->a >= f->nodes || g->b >= f->nodes || g->comparison > 5 || g->outcome > 1)
+            return wgi_file_bad(wgi_file_at(r, r->at - WGI_FILE_GUARD_BYTES), WG_EARG,
+                                "comparison %zu: kind %u of nodes %u and %u was %d", k,
+                                g->comparison, g->a, g->b, g->outcome);
         const int first = wgi_node_has_parts(&f->node[g->a]);
-        if (first || wgi_node_has_parts(&f->node[g->b])) {
-            r->at -= WGI_FILE_GUARD_BYTES;
-            return wgi_file_bad(r, WG_EARG, "comparison %zu: of %s", k,
+        if (first || wgi_node_has_parts(&f->node[g->b]))
+            return wgi_file_bad(wgi_file_at(r, r->at - WGI_FILE_GUARD_BYTES), WG_EARG,
+                                "comparison %zu: of %s", k,
                                 with_parts(&f->node[first ? g->a : g->b]));
-        }
         const unsigned x = f->node[g->a].when, y = f->node[g->b].when;
-        if (r->depth != 0 && (x == WGI_AFTER || y == WGI_AFTER)) {
-            r->at -= WGI_FILE_GUARD_BYTES;
-            return wgi_file_bad(r, WG_EARG, "comparison %zu: of a sum", k);
-        }
-        if ((x == WGI_EACH && y == WGI_AFTER) || (x == WGI_AFTER && y == WGI_EACH)) {
-            r->at -= WGI_FILE_GUARD_BYTES;
-            return wgi_file_bad(r, WG_EARG,
+        if (r->depth != 0 && (x == WGI_AFTER || y == WGI_AFTER))
+            return wgi_file_bad(wgi_file_at(r, r->at - WGI_FILE_GUARD_BYTES), WG_EARG,
+                                "comparison %zu: of a sum", k);
+        if ((x == WGI_EACH && y == WGI_AFTER) || (x == WGI_AFTER && y == WGI_EACH))
+            return wgi_file_bad(wgi_file_at(r, r->at - WGI_FILE_GUARD_BYTES), WG_EARG,
                                 "comparison %zu: a sum over the points at the points", k);
-        }
         r->used[g->a] |= NEEDED, r->used[g->b] |= NEEDED;
     }
     for (size_t i = f->n; i < f->nodes; i++)

@@ -4,8 +4,7 @@
 #include "tape/engine/drive.h"
 #include "tape/function/run/bytecode.h"
 #include "file.h"
-#include "tape/function/graph/pieces.h"
-#include "tape/function/graph/repeat.h"
+#include "tape/function/graph/layout.h"
 
 #include <wengert/file.h>
 
@@ -50,11 +49,9 @@ static wg_status preamble(wgi_file_source *r, size_t bytes, uint64_t *length) {
                             WGI_FILE_SCALARS, WGI_FILE_VERSION);
     }
     *length = wgi_file_get(r, 8);
-    if (*length < HEADER + (r->version > WGI_FILE_SCALARS ? 8u : 0) + CHECKSUM) {
-        r->at = LENGTH_AT;
-        return wgi_file_bad(r, WG_EARG, "%llu bytes in all are too few",
+    if (*length < HEADER + (r->version > WGI_FILE_SCALARS ? 8u : 0) + CHECKSUM)
+        return wgi_file_bad(wgi_file_at(r, LENGTH_AT), WG_EARG, "%llu bytes in all are too few",
                             (unsigned long long)*length);
-    }
     return WG_OK;
 }
 
@@ -79,10 +76,9 @@ static wg_status counts(wgi_file_source *r) {
         room -= r->word[i] * unit[i];
     }
     for (size_t i = 0; i < WGI_FILE_WORDS; i++)
-        if (r->word[i] > SIZE_MAX / 64) {
-            r->at = r->word_at[i];
-            return wgi_file_bad(r, WG_EARG, "a count of %llu", (unsigned long long)r->word[i]);
-        }
+        if (r->word[i] > SIZE_MAX / 64)
+            return wgi_file_bad(wgi_file_at(r, r->word_at[i]), WG_EARG, "a count of %llu",
+                                (unsigned long long)r->word[i]);
     if (r->word[WGI_FILE_NODES] >= UINT32_MAX / 4 ||
         r->word[WGI_FILE_OPERANDS] >= UINT32_MAX / 2)
         return wgi_file_bad(r, WG_EARG, "%zu nodes with %zu operands",
@@ -96,13 +92,12 @@ static wg_status header(wgi_file_source *r, size_t bytes) {
     uint64_t length;
     const wg_status s = preamble(r, bytes, &length);
     if (s != WG_OK) return s;
-    if (length != bytes) {
-        r->at = LENGTH_AT;
-        return wgi_file_bad(r, WG_EARG, "%llu bytes in all, and %zu are there",
-                            (unsigned long long)length, bytes);
-    }
+    if (length != bytes)
+        return wgi_file_bad(wgi_file_at(r, LENGTH_AT), WG_EARG,
+                            "%llu bytes in all, and %zu are there", (unsigned long long)length,
+                            bytes);
     r->at = r->end = bytes - CHECKSUM;
-    const uint64_t sum = wgi_file_checksum(WGI_FILE_CHECKSUM_START, r->base, r->end),
+    const uint64_t sum = wgi_checksum(WGI_CHECKSUM_START, r->base, r->end),
                    told = wgi_file_get(r, CHECKSUM);
     r->at = r->end;
     if (sum != told)
@@ -125,7 +120,7 @@ static wg_status argument(wgi_file_source *r, const char *what, size_t k, unsign
     if (bytes > wgi_file_left(r) || bytes > r->word[WGI_FILE_NAMES] - r->names)
         return wgi_file_ends(r, what, k);
     const char *const name = (const char *)r->base + r->at;
-    if (!wgi_file_is_word(name, bytes))
+    if (!wgi_is_word(name, bytes))
         return wgi_file_bad(r, WG_EARG, "the name of %s %zu is no word", what, k);
     memcpy(r->name, name, bytes);
     r->name[bytes] = 0;
@@ -275,13 +270,10 @@ static wg_status repeats(wgi_file_source *r, wg_function *f) {
 /* ---- a function of its own ---- */
 
 static void lay_out(wg_function *f, wgi_pieces *p, wgi_file_source *r) {
-    f->input = wgi_pieces_take(p, f->inputs * sizeof *f->input);
-    f->output = wgi_pieces_take(p, f->outputs * sizeof *f->output);
-    f->node = wgi_pieces_take(p, f->nodes * sizeof *f->node);
-    f->operand = wgi_pieces_take(p, f->operands * sizeof *f->operand);
-    f->result = wgi_pieces_take(p, (size_t)r->word[WGI_FILE_RESULTS] * sizeof *f->result);
-    f->guard = wgi_pieces_take(p, f->guards * sizeof *f->guard);
-    f->repeat = wgi_pieces_take(p, f->repeats * sizeof *f->repeat);
+    (void)wgi_pieces_take(p, sizeof *f);
+    f->m = (size_t)r->word[WGI_FILE_RESULTS];
+    wgi_layout_arrays(f, p);
+    f->m = 0; /* counted with the outputs */
     r->name = wgi_pieces_take(p, (size_t)r->word[WGI_FILE_NAMES] + f->inputs + f->outputs);
 }
 
@@ -316,7 +308,6 @@ static wg_status build(wgi_file_source *r, wg_function **out) {
     r->used = wgi_node_marks(r->c, start.nodes);
     if (r->used == NULL) return r->c->status;
     wgi_pieces p = {NULL, 0};
-    (void)wgi_pieces_take(&p, sizeof start);
     lay_out(&start, &p, r);
     void *base;
     wg_status s = wgi_home_obtain(r->c, p.used, &start.home, &base);
@@ -324,7 +315,6 @@ static wg_status build(wgi_file_source *r, wg_function **out) {
     wg_function *const f = base;
     *f = start;
     p = (wgi_pieces){base, 0};
-    (void)wgi_pieces_take(&p, sizeof *f);
     lay_out(f, &p, r);
     for (size_t k = 0; k < f->repeats; k++) f->repeat[k] = (wgi_repeat){.body = NULL};
     s = fill(r, f);

@@ -4,7 +4,6 @@
 #include "tape/function/graph/dense_node.h"
 #include "file.h"
 #include "tape/function/graph/repeat.h"
-#include "tape/function/text/text.h"
 
 #include "ops/scalar/array.h"
 
@@ -15,20 +14,11 @@
 const unsigned char wgi_file_magic[WGI_FILE_MAGIC] = {0x89, 'W',  'G',  'F',
                                                       '\r', '\n', 0x1a, '\n'};
 
-int wgi_file_is_word(const char *name, size_t bytes) {
-    for (size_t i = 0; i < bytes; i++)
-        if (name[i] <= ' ' || name[i] > '~' || name[i] == '"' || name[i] == '\\') return 0;
-    return bytes != 0;
-}
-
 enum { OPERATIONS = 256 }; /* of the user's in one file */
 
 typedef struct sink {
-    wg_write *write; /* NULL: bytes are only counted */
-    void *ctx;
     wgi_text text;
     wg_status status;
-    uint64_t sum; /* of what has been written */
     size_t depth;
     const wg_scalar_op *user[OPERATIONS]; /* so many, of different names */
     size_t users;
@@ -41,20 +31,9 @@ typedef struct totals {
     unsigned claims;
 } totals;
 
-/* A wg_write to where the file goes, which adds to the checksum. */
-static int pass_on(void *ctx, const char *bytes, size_t n) {
-    sink *const o = ctx;
-    if (o->write == NULL || o->status != WG_OK) return 0;
-    o->sum = wgi_file_checksum(o->sum, (const unsigned char *)bytes, n);
-    if (o->write(o->ctx, bytes, n) != 0) o->status = WG_EWRITE;
-    return 0;
-}
+static void put(sink *o, unsigned size, uint64_t x) { wgi_text_word(&o->text, size, x); }
 
-static void put(sink *o, unsigned size, uint64_t x) {
-    unsigned char p[8];
-    for (unsigned i = 0; i < size; i++) p[i] = (unsigned char)(x >> 8 * i);
-    wgi_text_bytes(&o->text, (const char *)p, size);
-}
+static int goes_on(const sink *o) { return o->status == WG_OK && !o->text.failed; }
 
 static uint64_t name_bytes(size_t count, const wg_argument *a) {
     uint64_t n = 0;
@@ -120,8 +99,7 @@ static void put_node(sink *o, const wg_function *f, const wgi_node *n) {
     if (row->holds & (WGI_HOLDS_SCALAR | WGI_HOLDS_ARRAY | WGI_HOLDS_WHOLE)) {
         const char *const name = name_of(n);
         const size_t bytes = strlen(name);
-        if (bytes > WGI_FILE_LONGEST_NAME || !wgi_file_is_word(name, bytes))
-            o->status = WG_EARG;
+        if (bytes > WGI_FILE_LONGEST_NAME || !wgi_is_word(name, bytes)) o->status = WG_EARG;
         put(o, 1, bytes);
         wgi_text_bytes(&o->text, name, bytes);
     }
@@ -155,7 +133,7 @@ static void put_contents(sink *o, const wg_function *f) {
     put_arguments(o, f->inputs, f->input);
     put_arguments(o, f->outputs, f->output);
     if (f->repeats != 0 && ++o->depth > WGI_FILE_DEEPEST) o->status = WG_EARG;
-    for (size_t k = 0; k < f->repeats && o->status == WG_OK; k++) {
+    for (size_t k = 0; k < f->repeats && goes_on(o); k++) {
         put(o, 8, f->repeat[k].steps);
         put(o, 1, f->repeat[k].solves ? 2 : f->repeat[k].backwards != 0);
         put_counts(o, f->repeat[k].body);
@@ -163,7 +141,7 @@ static void put_contents(sink *o, const wg_function *f) {
         put_contents(o, f->repeat[k].body);
     }
     o->depth -= f->repeats != 0;
-    for (size_t i = 0; i < f->nodes && o->status == WG_OK; i++) put_node(o, f, &f->node[i]);
+    for (size_t i = 0; i < f->nodes && goes_on(o); i++) put_node(o, f, &f->node[i]);
     for (size_t j = 0; j < f->m; j++) put(o, 4, f->result[j]);
     for (size_t k = 0; k < f->guards; k++) {
         put(o, 4, f->guard[k].a);
@@ -201,18 +179,19 @@ static void put_function(sink *o, const wg_function *f, const totals *all) {
     put(o, 8, s->dead);
     if (version >= WGI_FILE_PARTS) put(o, 8, f->repeats);
     put_contents(o, f);
-    (void)wgi_text_close(&o->text);
-    put(o, 8, o->sum);
-    (void)wgi_text_close(&o->text);
+    wgi_text_flush(&o->text);
+    put(o, 8, o->text.sum);
 }
 
 /* write NULL: only counts. *all: what the file says of itself, as counted before. */
 static wg_status put_all(const wg_function *f, totals *all, wg_write *write, void *ctx) {
-    sink o = {.write = write, .ctx = ctx, .sum = WGI_FILE_CHECKSUM_START};
-    wgi_text_open(&o.text, pass_on, &o);
+    sink o = {.status = WG_OK};
+    wgi_text_open(&o.text, write, ctx);
+    o.text.sums = write != NULL;
     put_function(&o, f, all);
+    const wg_status s = wgi_text_close(&o.text);
     *all = (totals){o.text.total, o.claims};
-    return o.status;
+    return o.status != WG_OK ? o.status : s;
 }
 
 wg_status wg_function_write(const wg_function *f, wg_write *write, void *ctx) {

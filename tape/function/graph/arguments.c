@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Inputs and outputs of functions. */
 #include "arguments.h"
+#include "words.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -31,14 +32,6 @@ size_t wgi_argument_find(size_t count, const wg_argument *a, const char *name) {
     return k;
 }
 
-/* A name is printable ASCII without quotation marks and backslashes, so that drawings can quote
- * it. */
-static int is_word(const char *name) {
-    for (const char *p = name; *p != 0; p++)
-        if (*p <= ' ' || *p > '~' || *p == '"' || *p == '\\') return 0;
-    return *name != 0;
-}
-
 wg_status wgi_arguments_copy(wgi_core *c, const char *call, size_t count, const wg_argument *a,
                              char letter, unsigned flags, wg_argument **out) {
     const char *const what = letter == 'x' ? "input" : "output";
@@ -50,7 +43,7 @@ wg_status wgi_arguments_copy(wgi_core *c, const char *call, size_t count, const 
         copy[k].name = wgi_argument_name(c, a[k].name == NULL ? (char[]){letter, 0} : a[k].name,
                                          a[k].name == NULL ? place : "", "");
         if (copy[k].name == NULL) break;
-        if (!is_word(copy[k].name))
+        if (!wgi_is_word(copy[k].name, strlen(copy[k].name)))
             return wgi_fail(c, WG_EARG, "%s: the name of %s %zu is no word: '%s'", call, what,
                             k, copy[k].name);
         if (wgi_argument_find(k, copy, copy[k].name) != k)

@@ -50,21 +50,8 @@ size_t wgi_dense_cost(const wgi_node *n, const wgi_repeat *r) {
 
 uint32_t wgi_dense_again(wgi_graph *g, const wgi_node *n, const wgi_repeat *r,
                          const uint32_t *x) {
-    const wgi_dense_op op = wgi_dense_of(n);
     (void)r;
-    return wgi_graph_dense(g, &op, x);
-}
-
-uint32_t wgi_graph_dense(wgi_graph *g, const wgi_dense_op *op, const uint32_t *x) {
-    if (g->c->status != WG_OK) return 0;
-    const wgi_node n = wgi_dense_node(op);
-    const wgi_node_shape shape = {wgi_dense_operands(op), wgi_dense_results(op)};
-    if (shape.operands >= UINT32_MAX / 8 || shape.parts >= UINT32_MAX / 8) {
-        (void)wgi_fail(g->c, WG_ENOMEM, "%s: matrices of more than %u elements", g->call,
-                       UINT32_MAX / 8);
-        return 0;
-    }
-    return wgi_graph_whole(g, &n, shape, x);
+    return wgi_graph_matrices(g, n, x);
 }
 
 /* ---- matrices of nodes ---- */

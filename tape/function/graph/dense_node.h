@@ -27,6 +27,11 @@ static inline wgi_dense_op wgi_dense_of(const wgi_node *n) {
         n->array & 15u, (unsigned)n->array >> 4, {n->part, n->size[0], n->size[1]}};
 }
 
+static inline uint32_t wgi_graph_dense(wgi_graph *g, const wgi_dense_op *op,
+                                       const uint32_t *x) {
+    const wgi_node n = wgi_dense_node(op);
+    return wgi_graph_matrices(g, &n, x);
+}
 /* Operands and results, together, of nodes of this kind and of whole_node.h that are done at
  * each point. */
 size_t wgi_dense_elements(const wg_function *f);

@@ -105,12 +105,13 @@ static uint32_t find_in(const wgi_graph *g, const wgi_graph_bucket *b, const wgi
     return WGI_NO_NODE;
 }
 
-static search find(const wgi_graph *g, const wgi_node *n) {
+/* is_new: it is known not to be there. */
+static inline search find(const wgi_graph *g, const wgi_node *n, int is_new) {
     search s = {NULL, hash(g, n), WGI_NO_NODE};
     size_t at = first_bucket(g, n, s.hash), next = (size_t)(s.hash >> 20);
     for (;; at = next++) {
         s.in = &g->table[at & (g->buckets - 1)];
-        s.found = find_in(g, s.in, n, tag_of(s.hash));
+        if (!is_new) s.found = find_in(g, s.in, n, tag_of(s.hash));
         if (s.found != WGI_NO_NODE || s.in->count < WGI_BUCKET) return s;
     }
 }
@@ -118,16 +119,6 @@ static search find(const wgi_graph *g, const wgi_node *n) {
 static void put(const search *s, uint32_t node) {
     s->in->node[s->in->count] = node;
     s->in->tag[s->in->count++] = tag_of(s->hash);
-}
-
-/* Of a node that is not there: where it goes. */
-static search place(const wgi_graph *g, const wgi_node *n) {
-    search s = {NULL, hash(g, n), WGI_NO_NODE};
-    size_t at = first_bucket(g, n, s.hash), next = (size_t)(s.hash >> 20);
-    for (;; at = next++) {
-        s.in = &g->table[at & (g->buckets - 1)];
-        if (s.in->count < WGI_BUCKET) return s;
-    }
 }
 
 static void rehash(wgi_graph *g, size_t buckets) {
@@ -139,7 +130,7 @@ static void rehash(wgi_graph *g, size_t buckets) {
     g->buckets = buckets;
     for (size_t i = 0; i < g->nodes; i++) {
         if (g->node[i].kind == WGI_NODE_INPUT) continue;
-        const search s = place(g, &g->node[i]);
+        const search s = find(g, &g->node[i], 1);
         put(&s, (uint32_t)i);
     }
 }
@@ -212,7 +203,7 @@ uint32_t wgi_graph_node(wgi_graph *g, const wgi_node *like, size_t count, const 
     n.count = (uint32_t)count;
     n.when = when_of(g, n.kind, count, x);
     if (count != 0) memcpy(g->operand + n.first, x, count * sizeof *x);
-    const search s = find(g, &n);
+    const search s = find(g, &n, 0);
     if (s.found != WGI_NO_NODE) {
         if (n.kind != WGI_NODE_NUMBER) g->stats.repeated++;
         return s.found;
@@ -414,6 +405,16 @@ uint32_t wgi_graph_whole(wgi_graph *g, const wgi_node *like, wgi_node_shape shap
     return node;
 }
 
+uint32_t wgi_graph_matrices(wgi_graph *g, const wgi_node *n, const uint32_t *x) {
+    const wgi_node_shape shape = wgi_node_shape_of(n, NULL);
+    if (g->c->status != WG_OK) return 0;
+    if (shape.operands < UINT32_MAX / 8 && shape.parts < UINT32_MAX / 8)
+        return wgi_graph_whole(g, n, shape, x);
+    (void)wgi_fail(g->c, WG_ENOMEM, "%s: matrices of more than %u elements", g->call,
+                   UINT32_MAX / 8);
+    return 0;
+}
+
 /* The number of a repeat in the list: that of an equal one, or that of a new entry. */
 static uint32_t repeat_place(wgi_graph *g, const wgi_repeat *r) {
     for (size_t k = g->repeats; k-- > 0;)
@@ -508,7 +509,7 @@ uint32_t wgi_first_again(wgi_graph *g, const wgi_node *n, const uint32_t *x) {
     return wgi_graph_node(g, n, n->count, x);
 }
 uint32_t wgi_second_again(wgi_graph *g, const wgi_node *n, const uint32_t *x) {
-    return wgi_graph_node(g, n, n->count, x);
+    return wgi_first_again(g, n, x);
 }
 uint32_t wgi_times_again(wgi_graph *g, const wgi_node *n, const uint32_t *x) {
     (void)n;

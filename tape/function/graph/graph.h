@@ -185,9 +185,8 @@ uint32_t wgi_graph_whole(wgi_graph *g, const wgi_node *like, wgi_node_shape shap
                          const uint32_t *x);
 /* The node of repeat r at operands x. */
 uint32_t wgi_graph_repeat(wgi_graph *g, const struct wgi_repeat *r, const uint32_t *x);
-/* An operation on whole matrices. */
-uint32_t wgi_graph_dense(wgi_graph *g, const wgi_dense_op *op, const uint32_t *x);
-uint32_t wgi_graph_whole_op(wgi_graph *g, const wgi_whole_op *op, const uint32_t *x);
+/* An operation on whole matrices, as node n has it (dense_node.h, whole_node.h). */
+uint32_t wgi_graph_matrices(wgi_graph *g, const wgi_node *n, const uint32_t *x);
 /* Node n of another graph once more, simplified, with operands x of this one. r: the repeat
  * that n stands for, or NULL. */
 uint32_t wgi_graph_again(wgi_graph *g, const wgi_node *n, const struct wgi_repeat *r,
@@ -233,6 +232,10 @@ size_t wgi_argument_size(const wg_argument *a);
 double wgi_node_value(const wgi_node *node, const double *x);
 /* Is the value NaN whenever an operand is? */
 int wgi_node_shows_nan(const wgi_node *n);
+/* Of values and partials of operations: a hash of the operation and its operands, which are in
+ * the list `operand`; are both the same? */
+size_t wgi_scalar_hash(const wgi_node *n, const uint32_t *operand);
+int wgi_scalar_same(const wgi_node *a, const wgi_node *b, const uint32_t *operand);
 /* What a node costs at a point, as a rough number of additions; r: the repeat that it stands
  * for. */
 size_t wgi_node_cost(const wgi_node *n, const struct wgi_repeat *r);

@@ -45,6 +45,22 @@ int wgi_node_shows_nan(const wgi_node *n) {
     }
 }
 
+/* ---- values and partials of one operation ---- */
+
+size_t wgi_scalar_hash(const wgi_node *n, const uint32_t *operand) {
+    uint64_t h = (uint64_t)(uintptr_t)n->op;
+    for (uint32_t k = 0; k < n->count; k++) {
+        h = (h ^ operand[n->first + k]) * 0x9e3779b97f4a7c15u;
+        h ^= h >> 29;
+    }
+    return (size_t)h;
+}
+
+int wgi_scalar_same(const wgi_node *a, const wgi_node *b, const uint32_t *operand) {
+    return a->op == b->op &&
+           memcmp(operand + a->first, operand + b->first, b->count * sizeof *operand) == 0;
+}
+
 /* ---- values ---- */
 
 double wgi_scalar_value(const wgi_node *n, const double *x) { return n->op->value(x); }

@@ -15,8 +15,7 @@ static void names(wgi_pieces *p, size_t count, wg_argument *to, const wg_argumen
     }
 }
 
-static void lay_out(wg_function *f, wgi_pieces *p, const wg_argument *input,
-                    const wg_argument *output) {
+void wgi_layout_arrays(wg_function *f, wgi_pieces *p) {
     f->input = wgi_pieces_take(p, f->inputs * sizeof *f->input);
     f->output = wgi_pieces_take(p, f->outputs * sizeof *f->output);
     f->node = wgi_pieces_take(p, f->nodes * sizeof *f->node);
@@ -24,6 +23,11 @@ static void lay_out(wg_function *f, wgi_pieces *p, const wg_argument *input,
     f->result = wgi_pieces_take(p, f->m * sizeof *f->result);
     f->guard = wgi_pieces_take(p, f->guards * sizeof *f->guard);
     f->repeat = wgi_pieces_take(p, f->repeats * sizeof *f->repeat);
+}
+
+static void lay_out(wg_function *f, wgi_pieces *p, const wg_argument *input,
+                    const wg_argument *output) {
+    wgi_layout_arrays(f, p);
     names(p, f->inputs, f->input, input);
     names(p, f->outputs, f->output, output);
 }

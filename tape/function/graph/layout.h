@@ -6,6 +6,8 @@
 #include "pieces.h"
 #include "repeat.h"
 
+/* Cuts the arrays of a function, of as many elements as it says, but for names. */
+void wgi_layout_arrays(wg_function *f, wgi_pieces *p);
 /* Describes the function except for its arrays. final: room for the final number of every node.
  */
 wg_status wgi_layout_describe(wgi_graph *g, size_t inputs, const wg_argument *input,

@@ -62,7 +62,7 @@ size_t wgi_repeat_guards(const wg_function *f) {
 int wgi_repeat_is_solver(const wgi_repeat *r) {
     const wg_function *const f = r->body;
     if (r->backwards || f->outputs != 1 || f->inputs == 0 || !wgi_is_carried(&f->output[0]) ||
-        wgi_repeat_carried(r) != 1)
+        wgi_body_carried(r->body) != 1)
         return 0;
     for (size_t i = 1; i < f->inputs; i++)
         if (wgi_is_stepped(&f->input[i])) return 0;

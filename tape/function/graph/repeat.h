@@ -57,9 +57,6 @@ static inline size_t wgi_body_carried(const wg_function *body) {
     while (n < body->inputs && wgi_is_carried(&body->input[n])) n++;
     return n;
 }
-static inline size_t wgi_repeat_carried(const wgi_repeat *r) {
-    return wgi_body_carried(r->body);
-}
 
 /* Operands of one input, parts of one output; operands and parts of all. Where they overflow, a
  * number larger than any memory. */

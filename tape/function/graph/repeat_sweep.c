@@ -48,7 +48,7 @@ static int open(derivation *d, wgi_graph *g, uint32_t node) {
     d->g = g, d->c = g->c, d->node = node;
     d->r = g->repeat[g->node[node].part];
     d->f = d->r->body;
-    d->carried = wgi_repeat_carried(d->r);
+    d->carried = wgi_body_carried(d->r->body);
     wg_tape *const t = &g->c->head;
     const size_t inputs = d->f->inputs, outputs = d->f->outputs;
     d->active = wgi_node_marks(d->c, inputs);
@@ -120,6 +120,20 @@ static void primal_operands(derivation *d, size_t i) {
     else
         for (size_t l = 0; l < count; l++)
             put_operand(d, d->g->operand[n.first + d->operand_at[i] + l]);
+}
+
+/* The operands of repeat r, a derivative, as its inputs were added; kept: which are there.
+ * of_derivative: adds those of an input that is none of the body's. 0: a failure. */
+static int put_operands(derivation *d, const wgi_repeat *r, const unsigned char *kept,
+                        void (*of_derivative)(derivation *d, origin from, size_t of)) {
+    d->x = r == NULL ? NULL : wgi_node_list(d->c, wgi_repeat_operands(r));
+    if (d->x == NULL) return 0;
+    for (size_t o = 0; o < d->origins && d->c->status == WG_OK; o++) {
+        if (!kept[o]) continue;
+        if (d->origin[o].from == PRIMAL) primal_operands(d, d->origin[o].of);
+        else of_derivative(d, d->origin[o].from, d->origin[o].of);
+    }
+    return d->c->status == WG_OK;
 }
 
 /* ---- in reverse ---- */
@@ -196,10 +210,20 @@ static void adjoint_outputs(derivation *d, const uint32_t *once, const uint32_t 
     }
 }
 
-static const wgi_repeat *adjoint_body(derivation *d, const unsigned char **kept) {
-    wgi_graph *const h = &d->b.g;
+/* Begins the body of a derivative. */
+static wgi_graph *open_body(derivation *d) {
     wgi_builder_open(&d->b, d->c, d->g->call);
     d->b.by_points = !carries(d);
+    return &d->b.g;
+}
+
+static const wgi_repeat *close_body(derivation *d, int backwards, const unsigned char **kept) {
+    *kept = d->c->status == WG_OK ? wgi_builder_prune(&d->b) : NULL;
+    return *kept == NULL ? NULL : wgi_builder_repeat(&d->b, d->r->steps, backwards);
+}
+
+static const wgi_repeat *adjoint_body(derivation *d, const unsigned char **kept) {
+    wgi_graph *const h = open_body(d);
     adjoint_inputs(d);
     if (d->c->status != WG_OK) return NULL;
     wgi_graph_take(h, d->f, d->in, d->map);
@@ -211,27 +235,17 @@ static const wgi_repeat *adjoint_body(derivation *d, const unsigned char **kept)
     wgi_graph_reverse(h, nodes, wanted, once, each);
     if (d->c->status != WG_OK) return NULL;
     adjoint_outputs(d, once, each);
-    *kept = d->c->status == WG_OK ? wgi_builder_prune(&d->b) : NULL;
-    return *kept == NULL ? NULL : wgi_builder_repeat(&d->b, d->r->steps, !d->r->backwards);
+    return close_body(d, !d->r->backwards, kept);
 }
 
-static void adjoint_operands(derivation *d, const unsigned char *kept) {
-    for (size_t o = 0; o < d->origins && d->c->status == WG_OK; o++) {
-        const size_t of = d->origin[o].of;
-        if (!kept[o]) continue;
-        if (d->origin[o].from == PRIMAL) {
-            primal_operands(d, of);
-            continue;
-        }
-        const wg_argument *const a = &d->f->output[of];
-        const size_t n = size_of(a), all = n * d->r->steps;
-        const int state = wgi_is_carried(a);
-        const size_t from =
-            d->part_at[of] + (state && d->origin[o].from == DERIVATIVE ? all : 0);
-        const size_t count = d->origin[o].from == LATE || wgi_is_stepped(a) ? all : n;
-        for (size_t k = 0; k < count; k++)
-            put_operand(d, wgi_graph_or_zero(d->g, d->bar[from + k]));
-    }
+static void adjoint_operands(derivation *d, origin from, size_t of) {
+    const wg_argument *const a = &d->f->output[of];
+    const size_t n = size_of(a), all = n * d->r->steps;
+    const int state = wgi_is_carried(a);
+    const size_t first = d->part_at[of] + (state && from == DERIVATIVE ? all : 0);
+    const size_t count = from == LATE || wgi_is_stepped(a) ? all : n;
+    for (size_t k = 0; k < count; k++)
+        put_operand(d, wgi_graph_or_zero(d->g, d->bar[first + k]));
 }
 
 /* Adds the adjoints of the operands, which are parts of the repeat a. */
@@ -248,8 +262,7 @@ static void share_out(derivation *d, const wgi_repeat *a, uint32_t node,
         if (wgi_is_carried(in)) part += (uint32_t)(n * d->r->steps);
         for (size_t k = 0; k < count; k++, part++) {
             const uint32_t of = d->g->operand[first + d->operand_at[i] + k];
-            const wgi_node *const is = &a->body->node[result[k % n]];
-            const int nothing = is->kind == WGI_NODE_NUMBER && is->value == 0;
+            const int nothing = wgi_node_is_zero(&a->body->node[result[k % n]]);
             if (is_chosen(d, i) && wanted[of] && (!nothing || wgi_is_carried(in)))
                 to[of] = wgi_graph_plus(d->g, to[of], part);
         }
@@ -272,10 +285,7 @@ static const wgi_repeat *adjoint_of(derivation *d, wgi_graph *g, uint32_t node,
         d->weighted[j] =
             (unsigned char)any_bar(d, d->part_at[j], d->part_at[j + 1] - d->part_at[j]);
     const wgi_repeat *const a = follow_active(d) ? adjoint_body(d, &kept) : NULL;
-    d->x = a == NULL ? NULL : wgi_node_list(d->c, wgi_repeat_operands(a));
-    if (d->x == NULL) return NULL;
-    adjoint_operands(d, kept);
-    return g->c->status == WG_OK ? a : NULL;
+    return put_operands(d, a, kept, adjoint_operands) ? a : NULL;
 }
 
 static void put_adjoint(derivation *d, const wgi_repeat *a, const unsigned char *wanted,
@@ -350,9 +360,7 @@ static void reverse(wgi_graph *g, uint32_t node, const uint32_t *bar,
 
 static const wgi_repeat *tangent_body(derivation *d, const unsigned char **kept) {
     const wg_function *const f = d->f;
-    wgi_graph *const h = &d->b.g;
-    wgi_builder_open(&d->b, d->c, d->g->call);
-    d->b.by_points = !carries(d);
+    wgi_graph *const h = open_body(d);
     for (size_t k = 0; k < d->carried; k++)
         if (d->active[k]) d->first[k] = input(d, DERIVATIVE, k, "d", &f->input[k], WGI_CARRIED);
     primal_inputs(d);
@@ -382,22 +390,14 @@ static const wgi_repeat *tangent_body(derivation *d, const unsigned char **kept)
             if (on) wgi_builder_result(&d->b, term ? wgi_graph_sum(h, dot) : dot);
         }
     }
-    *kept = d->c->status == WG_OK ? wgi_builder_prune(&d->b) : NULL;
-    return *kept == NULL ? NULL : wgi_builder_repeat(&d->b, d->r->steps, d->r->backwards);
+    return close_body(d, d->r->backwards, kept);
 }
 
-static void tangent_operands(derivation *d, const unsigned char *kept) {
-    for (size_t o = 0; o < d->origins && d->c->status == WG_OK; o++) {
-        const size_t of = d->origin[o].of;
-        if (!kept[o]) continue;
-        if (d->origin[o].from == PRIMAL) {
-            primal_operands(d, of);
-            continue;
-        }
-        for (size_t k = d->operand_at[of]; k < d->operand_at[of + 1]; k++)
-            put_operand(d, wgi_graph_or_zero(
-                               d->g, d->dot[d->g->operand[d->g->node[d->node].first + k]]));
-    }
+static void tangent_operands(derivation *d, origin from, size_t of) {
+    (void)from;
+    for (size_t k = d->operand_at[of]; k < d->operand_at[of + 1]; k++)
+        put_operand(
+            d, wgi_graph_or_zero(d->g, d->dot[d->g->operand[d->g->node[d->node].first + k]]));
 }
 
 /* to: the tangents of the parts. */
@@ -413,9 +413,7 @@ static void forward(wgi_graph *g, uint32_t node, const uint32_t *tangent, uint32
     for (size_t i = 0; i < d.f->inputs; i++) any |= d.active[i];
     if (!any) return;
     const wgi_repeat *const a = follow_active(&d) ? tangent_body(&d, &kept) : NULL;
-    d.x = a == NULL ? NULL : wgi_node_list(d.c, wgi_repeat_operands(a));
-    if (d.x == NULL) return;
-    tangent_operands(&d, kept);
+    if (!put_operands(&d, a, kept, tangent_operands)) return;
     uint32_t part = wgi_graph_repeat(g, a, d.x) + 1;
     for (size_t j = 0; j < d.f->outputs && g->c->status == WG_OK; j++)
         for (size_t k = d.part_at[j]; k < d.part_at[j + 1] && d.weighted[j]; k++)

@@ -7,6 +7,8 @@
  * only moves elements, labels are followed through it. Calls of functions are taken apart in
  * loops/flatten_call.c. */
 #include "taking.h"
+#include "dense_node.h"
+#include "whole_node.h"
 
 #include "ops/matrix/expand.h"
 #include "ops/matrix/traits.h"

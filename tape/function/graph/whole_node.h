@@ -25,5 +25,10 @@ static inline wgi_node wgi_whole_node(const wgi_whole_op *op) {
 static inline wgi_whole_op wgi_whole_of(const wgi_node *n) {
     return (wgi_whole_op){wgi_wholes[n->array], {n->part, n->size[0], n->size[1]}};
 }
+static inline uint32_t wgi_graph_whole_op(wgi_graph *g, const wgi_whole_op *op,
+                                          const uint32_t *x) {
+    const wgi_node n = wgi_whole_node(op);
+    return wgi_graph_matrices(g, &n, x);
+}
 
 #endif

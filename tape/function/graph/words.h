@@ -11,6 +11,12 @@ static inline int wgi_in_word(char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || wgi_is_digit(c) || c == '_';
 }
 
+/* Is it one word, of characters that any text can hold and drawings can quote? */
+static inline int wgi_is_word(const char *name, size_t bytes) {
+    for (size_t i = 0; i < bytes; i++)
+        if (name[i] <= ' ' || name[i] > '~' || name[i] == '"' || name[i] == '\\') return 0;
+    return bytes != 0;
+}
 /* The next word from p on that is no number; *length is 0 at the end. */
 static inline const char *wgi_next_word(const char *p, size_t *length) {
     *length = 0;

@@ -13,21 +13,18 @@
 
 /* ---- sums over parts of the points ------------------------------------------------------ */
 
-static int is_op(const wgi_node *n, unsigned row) {
-    return n->kind == WGI_NODE_OP && n->op == &wgi_scalar_ops[row];
-}
-
 /* Is a node on sums linear in these, without a constant? Then its values for parts of the
  * points add up to that for all. sums: for each node, whether it is one that adds up. */
 static int adds_up(const wg_function *f, const wgi_node *n, const unsigned char *sums) {
     const uint32_t *const x = &f->operand[n->first];
     if (n->kind == WGI_NODE_SUM) return 1;
-    if (is_op(n, WGI_ROW_add) || is_op(n, WGI_ROW_sub)) return sums[x[0]] && sums[x[1]];
-    if (is_op(n, WGI_ROW_neg)) return sums[x[0]];
-    if (n->kind == WGI_NODE_TIMES || is_op(n, WGI_ROW_mul))
+    const int op = wgi_node_op(n);
+    if (op == WGI_ROW_add || op == WGI_ROW_sub) return sums[x[0]] && sums[x[1]];
+    if (op == WGI_ROW_neg) return sums[x[0]];
+    if (n->kind == WGI_NODE_TIMES || op == WGI_ROW_mul)
         return (sums[x[0]] && f->node[x[1]].when == WGI_ONCE) ||
                (sums[x[1]] && f->node[x[0]].when == WGI_ONCE);
-    return is_op(n, WGI_ROW_div) && sums[x[0]] && f->node[x[1]].when == WGI_ONCE;
+    return op == WGI_ROW_div && sums[x[0]] && f->node[x[1]].when == WGI_ONCE;
 }
 
 int wgi_results_add_up(wg_tape *t, const wg_function *f, int *out) {
@@ -38,8 +35,9 @@ int wgi_results_add_up(wg_tape *t, const wg_function *f, int *out) {
     for (size_t k = 0, j = 0; k < f->outputs; k++)
         for (size_t e = 0; e < wgi_argument_size(&f->output[k]); e++, j++) {
             const wgi_node *const n = &f->node[f->result[j]];
-            const int zero = n->kind == WGI_NODE_NUMBER && n->value == 0;
-            if ((f->output[k].flags & WG_SUMMED) != 0 && !zero && !sums[f->result[j]]) *out = 0;
+            if (wgi_argument_summed(&f->output[k]) && !wgi_node_is_zero(n) &&
+                !sums[f->result[j]])
+                *out = 0;
         }
     return 1;
 }

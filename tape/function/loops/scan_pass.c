@@ -125,7 +125,7 @@ static void add_sums(const wgi_scan_run *r, const wgi_drain *to, const wgi_scan_
                      size_t entries, const double *from) {
     double *const sum = to->is_field ? wgi_scan_field_at(r, to->bar, to->at, to->next)
                                      : result_at(r, to->at, to->bar, 1, entries, c);
-    if (to->is_field && c->first == 0) wgi_scan_clear(sum, entries);
+    if (to->is_field && c->first == 0) wgi_clear(sum, entries);
     for (size_t e = 0; e < entries; e++) sum[e] += from[e];
 }
 
@@ -244,7 +244,7 @@ static void clear_tails(wgi_scan_in_place *s, const wgi_scan_chunk *c) {
     const size_t written =
         wgi_scan_most(s->filled, s->beyond ? wgi_grid_round_up(c->points) : c->points);
     for (size_t k = 0; k < s->adjoint.results && written > c->points && s->pad != 0; k++)
-        wgi_scan_clear(s->basin + k * s->pitch + s->pad + c->points, written - c->points);
+        wgi_clear(s->basin + k * s->pitch + s->pad + c->points, written - c->points);
     s->filled = c->points;
 }
 

@@ -252,7 +252,7 @@ static int plan_adjoint(wgi_scan_run *r, const wgi_scan_stage *stage, wgi_scan_i
     const wg_function *const f = stage->adjoint.f;
     if (!plan_inputs(r, stage, &stage->adjoint, &s->adjoint)) return 0;
     s->meetings = s->filled = 0;
-    wgi_scan_clear(s->basin, s->adjoint.results * s->pitch);
+    wgi_clear(s->basin, s->adjoint.results * s->pitch);
     for (size_t k = 0; k < s->adjoint.results; k++)
         s->adjoint.written[k] = (wgi_spot){&s->basin, (ptrdiff_t)(k * s->pitch + s->pad), 1, 0};
     for (size_t o = 0; o < f->outputs; o++) {

@@ -16,6 +16,7 @@
 #ifndef WGI_TAPE_FUNCTION_LOOPS_SCAN_RUN_H
 #define WGI_TAPE_FUNCTION_LOOPS_SCAN_RUN_H
 
+#include "tape/engine/numbers.h"
 #include "tape/function/graph/row_sums.h"
 #include "scan.h"
 #include "stencil.h"
@@ -98,10 +99,6 @@ typedef struct wgi_scan_chunk {
     size_t rows, length;
     size_t stride; /* from entry to entry, where rows are collected */
 } wgi_scan_chunk;
-
-static inline void wgi_scan_clear(double *x, size_t n) {
-    if (n != 0) memset(x, 0, n * sizeof *x);
-}
 
 static inline size_t wgi_scan_most(size_t a, size_t b) { return a > b ? a : b; }
 

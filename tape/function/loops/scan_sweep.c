@@ -99,7 +99,7 @@ static void add_step(const wgi_scan_run *r, size_t step) {
         const wgi_field *const f = &r->s->field[r->given[k]->field];
         if (wgi_scan_matrix_of(r, r->given[k]) == NULL) continue;
         add_given(r, r->given[k], step * r->s->grid.points);
-        wgi_scan_clear(r->dot.given + f->at, f->entries * f->size);
+        wgi_clear(r->dot.given + f->at, f->entries * f->size);
     }
 }
 
@@ -128,7 +128,7 @@ static wg_status advance(void *context, size_t step, const double *from, double 
 static void clear_unset(const wgi_scan_run *r) {
     for (uint32_t n = 0; n < r->s->fields; n++) {
         const wgi_field *const f = &r->s->field[n];
-        if (r->s->unset[n]) wgi_scan_clear(wgi_scan_field_at(r, 1, n, 0), f->entries * f->size);
+        if (r->s->unset[n]) wgi_clear(wgi_scan_field_at(r, 1, n, 0), f->entries * f->size);
     }
 }
 
@@ -146,8 +146,8 @@ static wg_status adjoint(void *context, size_t step, const double *state) {
     if (s->gathers) {
         clear_unset(r);
     } else {
-        wgi_scan_clear(r->dot.old, s->state_size);
-        wgi_scan_clear(r->dot.passing, s->passing_size);
+        wgi_clear(r->dot.old, s->state_size);
+        wgi_clear(r->dot.passing, s->passing_size);
     }
     for (size_t k = s->stages; k-- > 0 && status == WG_OK;)
         status = wgi_scan_backward(r, &s->stage[k], step);
@@ -159,7 +159,7 @@ static wg_status adjoint(void *context, size_t step, const double *state) {
 }
 
 static void start(const wgi_scan_run *r, int bar, double *to) {
-    wgi_scan_clear(to, r->s->state_size);
+    wgi_clear(to, r->s->state_size);
     for (uint32_t k = 0; k < r->s->states; k++) {
         const wg_block_arg *const a = &r->b->in[k];
         if (bar && a->bar == NULL) continue;
@@ -182,7 +182,7 @@ static void clear_sums(const wgi_scan_run *r, int bar) {
             const wgi_drain *const to = &r->s->stage[k].value.out[j];
             if (to->is_field || !wgi_argument_summed(&r->s->stage[k].k->f->output[j])) continue;
             const wg_block_arg *const y = &r->b->out[to->at];
-            wgi_scan_clear(bar ? y->bar : y->value, y->rows * y->cols);
+            wgi_clear(bar ? y->bar : y->value, y->rows * y->cols);
         }
 }
 
@@ -208,7 +208,7 @@ static wg_status value(wg_block *b) {
     r.results = 1;
     r.hands_on = r.s->residual_size != 0;
     clear_sums(&r, 0);
-    wgi_scan_clear(r.at.given, r.s->given_size);
+    wgi_clear(r.at.given, r.s->given_size);
     read_steady(&r, 0);
     start(&r, 0, r.checkpoints.state);
     const double *last = NULL;
@@ -220,10 +220,10 @@ static wg_status value(wg_block *b) {
 static wg_status vjp(wg_block *b) {
     wgi_scan_run r;
     open(&r, b, ADJOINT);
-    wgi_scan_clear(r.at.given, r.s->given_size);
-    wgi_scan_clear(r.dot.given, r.s->given_size);
+    wgi_clear(r.at.given, r.s->given_size);
+    wgi_clear(r.dot.given, r.s->given_size);
     read_steady(&r, 0);
-    if (!r.s->gathers) wgi_scan_clear(r.dot.next, r.s->state_size);
+    if (!r.s->gathers) wgi_clear(r.dot.next, r.s->state_size);
     for (uint32_t k = 0; k < r.s->states; k++)
         exchange(&r, &b->out[k], 1, 0, k, r.dot.next, READ);
     const wg_status s = wgi_checkpoints_reverse(&r.checkpoints);
@@ -243,8 +243,8 @@ static wg_status jvp(wg_block *b) {
     clear_sums(&r, 1);
     r.at.old = r.checkpoints.spare;
     r.at.next = r.checkpoints.spare + r.checkpoints.size;
-    wgi_scan_clear(r.at.given, r.s->given_size);
-    wgi_scan_clear(r.dot.given, r.s->given_size);
+    wgi_clear(r.at.given, r.s->given_size);
+    wgi_clear(r.dot.given, r.s->given_size);
     for (int bar = 0; bar < 2; bar++) read_steady(&r, bar);
     start(&r, 0, r.at.old);
     start(&r, 1, r.dot.old);

@@ -62,7 +62,8 @@ typedef struct plan {
     wgi_builder b;
     const wg_callable *k;
     wgi_stencil s;
-    size_t taps, room;
+    size_t taps;
+    wgi_list_room tap_room, first_room;
     uint32_t *first; /* the first node of each tap */
     /* the node of each entry of the outputs; WGI_NO_NODE: nothing has been added to it */
     uint32_t *result;
@@ -100,18 +101,14 @@ static size_t find_tap(const plan *p, const wgi_tap *tap) {
 
 static wg_status add_tap(plan *p, const wgi_tap *tap) {
     const wg_argument *const like = &p->k->vjp->input[tap->argument];
-    if (p->taps == p->room) {
-        p->room = 2 * p->room + 16;
-        wgi_tap *const more = wg_tape_keep(&p->b.c->head, p->room * sizeof *more, NULL);
-        uint32_t *const first = wgi_node_list(p->b.c, p->room);
-        if (p->b.c->status != WG_OK) return p->b.c->status;
-        if (p->taps != 0) {
-            memcpy(more, p->s.tap, p->taps * sizeof *more);
-            memcpy(first, p->first, p->taps * sizeof *first);
-        }
-        p->s.tap = more;
-        p->first = first;
-    }
+    wgi_tap *const all = wgi_list_need(p->b.c, &p->tap_room, p->s.tap, p->taps * sizeof *all,
+                                       (p->taps + 1) * sizeof *all);
+    uint32_t *const first =
+        wgi_list_need(p->b.c, &p->first_room, p->first, p->taps * sizeof *first,
+                      (p->taps + 1) * sizeof *first);
+    if (p->b.c->status != WG_OK) return p->b.c->status;
+    p->s.tap = all;
+    p->first = first;
     p->s.tap[p->taps] = *tap;
     p->first[p->taps++] = wgi_builder_input(&p->b, "", like, like->flags & WG_SHARED);
     return p->b.c->status;

@@ -35,9 +35,7 @@ wg_status wg_function_statistics(const wg_function *f, wg_function_stats *out) {
 int wg_function_is_zero(const wg_function *f, size_t output, size_t entry) {
     if (f == NULL || output >= f->outputs || entry >= wgi_argument_size(&f->output[output]))
         return 0;
-    const wgi_node *const n =
-        &f->node[f->result[wgi_arguments_size(output, f->output) + entry]];
-    return n->kind == WGI_NODE_NUMBER && n->value == 0;
+    return wgi_node_is_zero(&f->node[f->result[wgi_arguments_size(output, f->output) + entry]]);
 }
 
 /* What the callback of wg_function_sparsity works on. */

@@ -154,7 +154,7 @@ static void dependences(wgi_fn_maker *m) {
     for (uint32_t i = 0; i < f->nodes; i++) {
         const wgi_node *const n = &f->node[i];
         if (n->when != WGI_EACH) continue;
-        if (n->kind == WGI_NODE_TIMES) m->mark[i] |= WGI_MARK_DEPENDS, m->p.checks = 1;
+        if (n->kind == WGI_NODE_TIMES) m->mark[i] |= WGI_MARK_DEPENDS;
         for (uint32_t k = 0; k < n->count; k++) {
             const uint32_t x = f->operand[n->first + k];
             if ((m->mark[x] & WGI_MARK_DEPENDS) == 0) continue;
@@ -380,7 +380,6 @@ static void move(wgi_pieces *b, wgi_bytecode *p, const wgi_fn_maker *m) {
     p->constant = moved(b, m->constants.at, p->constants * sizeof *p->constant);
     p->input_node = moved(b, p->input_node, p->native_inputs * word);
     p->result_node = moved(b, p->result_node, p->native_results * word);
-    p->check_node = moved(b, p->check_node, p->checked * word);
     p->native_constant =
         moved(b, p->native_constant, p->native_constants * sizeof *p->native_constant);
 }
@@ -405,23 +404,6 @@ static void list_uniforms(wgi_fn_maker *m, double *number, uint32_t *uniform_nod
     }
 }
 
-static int is_checked(const wgi_fn_maker *m, uint32_t i) {
-    return (m->mark[i] & WGI_MARK_DEPENDS) &&
-           ((m->mark[i] & WGI_MARK_CHECKED) || wgi_fn_sum_of(m, i) != WGI_NO_NODE);
-}
-
-/* Counts the nodes that native code has to check for NaN after plain products. */
-static void count_checked(wgi_fn_maker *m) {
-    const wg_function *const f = m->f;
-    for (size_t j = 0; j < f->m; j++)
-        if (f->node[f->result[j]].when == WGI_EACH) m->mark[f->result[j]] |= WGI_MARK_CHECKED;
-    for (uint32_t i = 0; i < f->nodes; i++) m->p.checked += (size_t)is_checked(m, i);
-}
-static void list_checked(const wgi_fn_maker *m, uint32_t *check_node) {
-    for (uint32_t i = 0; i < m->f->nodes; i++)
-        if (is_checked(m, i)) *check_node++ = i;
-}
-
 static void finish(wgi_fn_maker *m) {
     wg_function *const f = m->f;
     wgi_bytecode *const p = &m->p;
@@ -435,20 +417,17 @@ static void finish(wgi_fn_maker *m) {
     wgi_fn_total *const total = wgi_fn_room(m, f->outputs * sizeof *total);
     uint32_t *const input_node = wgi_fn_room(m, p->loads * WGI_FN_GROUP * word);
     uint32_t *const result_node = wgi_fn_room(m, p->stores * WGI_FN_GROUP * word);
-    count_checked(m);
-    uint32_t *const check_node = wgi_fn_room(m, p->checked * word);
     wgi_fn_constant *const constant =
         wgi_fn_room(m, p->stores * WGI_FN_GROUP * sizeof *constant);
     if (wgi_fn_failed(m)) return;
     list_uniforms(m, number, uniform_node, sum_node, result_uniform, guard_uniform);
     list_shared(m, shared, total);
-    list_checked(m, check_node);
     native_columns(m, input_node, result_node, constant);
     p->number = number;
     p->uniform_node = uniform_node, p->sum_node = sum_node;
     p->result_uniform = result_uniform, p->guard_uniform = guard_uniform;
     p->shared = shared, p->total = total;
-    p->input_node = input_node, p->result_node = result_node, p->check_node = check_node;
+    p->input_node = input_node, p->result_node = result_node;
     p->native_constant = constant;
     /* what is known of nodes is not needed any more, and takes more than what comes of it */
     wgi_list_give(m->c, &m->by_node);

@@ -160,8 +160,8 @@ typedef struct wgi_fn_group {
  *          of in_place.h as numbers are.
  * sum:     sum[8 s + p % 8] += node bytecode->sum_node[s] at point p, s < sums, for p < valid
  *          only, in ascending order of p. 64-byte aligned; not 0 on entry.
- * Gives    0, or any of WGI_FN_NAN: WGI_NODE_TIMES was done as a plain product, and one of the
- *          nodes bytecode->check_node[k], k < checked, is NaN at some point;
+ * Gives    0, or any of WGI_FN_NAN: WGI_NODE_TIMES was done as a plain product, and a node that
+ *          shows whether that was right (wgi_plan_checks) is NaN at some point;
  *          WGI_FN_GUARD_FAILED: a comparison of the function, with a side that is of each
  *          point, came out differently at some point. Then the interpreter does these points
  *          again: result and sum may hold anything.
@@ -216,7 +216,6 @@ typedef struct wgi_bytecode {
     size_t operands;     /* the most that an array operation has */
     size_t whole_bytes;  /* the most workspace that a node with parts needs */
     size_t block;        /* points of a block */
-    unsigned checks;     /* are there products by the zero rule at the points? */
     unsigned check_sums;
 
     size_t uniforms;
@@ -240,8 +239,8 @@ typedef struct wgi_bytecode {
 
     wgi_fn_native *native; /* or NULL */
     size_t native_points;  /* at most, in a run of it */
-    size_t native_inputs, native_results, native_constants, checked;
-    const uint32_t *input_node, *result_node, *check_node;
+    size_t native_inputs, native_results, native_constants;
+    const uint32_t *input_node, *result_node;
     const wgi_fn_constant *native_constant;
 } wgi_bytecode;
 

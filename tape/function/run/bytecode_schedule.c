@@ -51,24 +51,11 @@ int wgi_fn_keeps_slope(const wgi_node *n) {
     return wgi_fn_row_of(n->op) >= 0 && wgi_elementwise_keeps[wgi_fn_row_of(n->op)];
 }
 
-static size_t hash(const wgi_fn_maker *m, uint32_t i) {
-    const wgi_node *const n = wgi_fn_node_of(m, i);
-    uint64_t h = (uint64_t)(uintptr_t)n->op;
-    for (uint32_t k = 0; k < n->count; k++) {
-        h = (h ^ wgi_fn_operands_of(m, i)[k]) * 0x9e3779b97f4a7c15u;
-        h ^= h >> 29;
-    }
-    return (size_t)h;
-}
-
 /* Do the nodes of an entry belong to the same operation at the same operands as node i? An
  * entry holds numbers of nodes plus 1. */
 static int same_operands(const wgi_fn_maker *m, const uint32_t *entry, uint32_t i) {
     const uint32_t j = (entry[0] != 0 ? entry[0] : entry[1] != 0 ? entry[1] : entry[2]) - 1;
-    const wgi_node *const n = wgi_fn_node_of(m, i);
-    return wgi_fn_node_of(m, j)->op == n->op &&
-           memcmp(wgi_fn_operands_of(m, j), wgi_fn_operands_of(m, i),
-                  n->count * sizeof(uint32_t)) == 0;
+    return wgi_scalar_same(wgi_fn_node_of(m, j), wgi_fn_node_of(m, i), m->f->operand);
 }
 
 static void join(wgi_fn_maker *m, uint32_t lead, uint32_t i) {
@@ -127,7 +114,7 @@ void wgi_fn_families(wgi_fn_maker *m) {
         const wgi_node *const n = wgi_fn_node_of(m, i);
         if (!is_related(m, &s, i)) continue;
         if (n->kind == WGI_NODE_FIRST && wgi_fn_slope_code(n) != WGI_FN_END) continue;
-        size_t at = hash(m, i) & (room_for - 1);
+        size_t at = wgi_scalar_hash(n, m->f->operand) & (room_for - 1);
         for (;; at = (at + 1) & (room_for - 1)) {
             const uint32_t j = table[at][0] | table[at][1] | table[at][2];
             if (j == 0 || same_operands(m, table[at], i)) break;

@@ -27,7 +27,7 @@ typedef struct work {
 } work;
 
 static void cut(work *w, const wgi_repeat *r, wgi_pieces *c) {
-    w->carried = wgi_repeat_carried(r);
+    w->carried = wgi_body_carried(r->body);
     const int many = w->carried == 0;
     const size_t rows = many ? 1 : WGI_FN_MOST_LANES;
     const wg_function *const f = r->body;

@@ -29,7 +29,7 @@
 #include "tape/function/graph/repeat.h"
 
 #include "ops/scalar/array.h"
-#include "text.h"
+#include "tape/engine/text.h"
 
 #include <wengert/file.h>
 
@@ -44,14 +44,6 @@ typedef struct drawing {
 } drawing;
 
 #define put(o, ...) wgi_text_format((o)->text, __VA_ARGS__)
-
-/* Names are words; those of operations are their makers'. */
-static void put_name(drawing *o, const char *s) {
-    for (; *s != 0; s++) {
-        if (*s == '"' || *s == '\\') put(o, "\\");
-        wgi_text_bytes(o->text, (unsigned char)*s < ' ' ? " " : s, 1);
-    }
-}
 
 static void open(drawing *o, const wg_function *f, wgi_text *text, const drawing *in,
                  size_t number) {
@@ -85,7 +77,7 @@ static void put_body(drawing *o, const char *before, const char *between, const 
 
 /* "x", "x[2]", "x[1,0]" */
 static void put_entry(drawing *o, const wg_argument *a, size_t e) {
-    put_name(o, a->name);
+    wgi_text_name(o->text, a->name);
     if (wgi_argument_size(a) == 1) return;
     if (a->rows == 1 || a->cols == 1) put(o, "[%zu]", e);
     else put(o, "[%zu,%zu]", e % a->rows, e / a->rows);
@@ -147,8 +139,8 @@ static void put_what(drawing *o, const wgi_node *n) {
     if (n->kind == WGI_NODE_REPEAT) put_body(o, "body", ".", o, n->part);
     else if (holds & WGI_HOLDS_MATRICES) put_matrices(o, n);
     else if (holds & WGI_HOLDS_WHOLE) put_block(o, n);
-    else if (holds & WGI_HOLDS_ARRAY) put_name(o, wgi_array_ops[n->array].name);
-    else put_name(o, holds & WGI_HOLDS_SCALAR ? n->op->name : wgi_node_row(n)->stem);
+    else if (holds & WGI_HOLDS_ARRAY) wgi_text_name(o->text, wgi_array_ops[n->array].name);
+    else wgi_text_name(o->text, holds & WGI_HOLDS_SCALAR ? n->op->name : wgi_node_row(n)->stem);
     if (n->kind == WGI_NODE_FIRST) put(o, ".%c", (char)('a' + n->part));
     else if (wgi_node_is_partial(n)) put_second(o, n);
 }
@@ -207,7 +199,7 @@ static size_t last_of(const wg_function *f, unsigned kind) {
 static void put_argument(drawing *o, const char *what, const wg_argument *a) {
     indent(o);
     put(o, "%s ", what);
-    put_name(o, a->name);
+    wgi_text_name(o->text, a->name);
     if (a->cols != 1) put(o, "[%zu,%zu]", a->rows, a->cols);
     else if (a->rows != 1) put(o, "[%zu]", a->rows);
     put(o, "%s%s%s%s%s\n", a->flags & WG_SHARED ? " shared" : "",

@@ -85,7 +85,7 @@ static void support(wgi_writer *w, unsigned entries, size_t unit) {
 static void bodies(wgi_writer *w, size_t unit) {
     for (uint32_t k = 0; k < w->f->repeats && w->c->status == WG_OK; k++) {
         const wgi_repeat *const r = &w->f->repeat[k];
-        const int many = wgi_repeat_carried(r) == 0;
+        const int many = wgi_body_carried(r->body) == 0;
         const size_t room = strlen(w->name) + 24;
         char *const name = wg_tape_keep(&w->c->head, room, NULL);
         wgi_writer b;

@@ -49,7 +49,7 @@ void wgi_emit_repeat_slots(wgi_writer *w);
 void wgi_emit_gather(wgi_writer *w, const char *to, size_t at, const uint32_t *node,
                      size_t count);
 /* Of a node with parts: do its results stand apart for each point of eight? The array of them,
- * from its slot on. The results in `got` to there, if so. */
+ * from its slot on. The results in `got` to there. */
 int wgi_emit_is_laned(const wgi_writer *w, uint32_t node);
 const char *wgi_emit_results(const wgi_writer *w, uint32_t node);
 void wgi_emit_spread(wgi_writer *w, uint32_t node, size_t count);

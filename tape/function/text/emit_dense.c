@@ -184,9 +184,6 @@ void wgi_emit_dense(wgi_writer *w, uint32_t node) {
     wgi_emit_gather(w, "given", 0, operand, r.first);
     wgi_emit_gather(w, "given", r.first, operand + r.second, r.end - r.second);
     call(w, &op, r.first, how);
-    if (lanes) wgi_emit_spread(w, node, results);
-    else if (!in_place)
-        wgi_line(w, 1, "memcpy(%s + %u, got, %zu * sizeof(double));\n",
-                 wgi_emit_results(w, node), w->slot[node], results);
+    if (!in_place) wgi_emit_spread(w, node, results);
     wgi_line(w, 0, "}\n");
 }

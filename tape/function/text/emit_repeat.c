@@ -239,8 +239,12 @@ const char *wgi_emit_results(const wgi_writer *w, uint32_t node) {
 }
 
 void wgi_emit_spread(wgi_writer *w, uint32_t node, size_t count) {
-    wgi_line(w, 1, "for (size_t k = 0; k < %zu; k++) t[%u + k][l] = got[k];\n", count,
-             w->slot[node]);
+    if (wgi_emit_is_laned(w, node))
+        wgi_line(w, 1, "for (size_t k = 0; k < %zu; k++) t[%u + k][l] = got[k];\n", count,
+                 w->slot[node]);
+    else
+        wgi_line(w, 1, "memcpy(%s + %u, got, %zu * sizeof(double));\n",
+                 wgi_emit_results(w, node), w->slot[node], count);
 }
 
 /* ---- a repeat ---- */
@@ -267,7 +271,7 @@ static int open(loop *q, wgi_writer *w, uint32_t node) {
     q->f = q->r->body;
     q->l = w->layout[node];
     q->operand = w->f->operand + w->f->node[node].first;
-    q->carried = wgi_repeat_carried(q->r);
+    q->carried = wgi_body_carried(q->r->body);
     q->from = wg_tape_keep(t, (q->f->inputs + 1) * sizeof *q->from, NULL);
     q->given_at = wg_tape_keep(t, (q->f->inputs + 1) * sizeof *q->given_at, NULL);
     q->terms_at = wg_tape_keep(t, (q->f->outputs + 1) * sizeof *q->terms_at, NULL);

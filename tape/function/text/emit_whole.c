@@ -51,9 +51,6 @@ void wgi_emit_whole(wgi_writer *w, uint32_t node) {
     wgi_emit_gather(w, "given", 0, w->f->operand + n->first, n->count);
     wgi_line(w, 1, "wg_block_value(\"%s\", %zu, %zu, %zu, given, got, work);\n",
              op.row->op->name, op.size[0], op.size[1], op.size[2]);
-    if (wgi_emit_is_laned(w, node)) wgi_emit_spread(w, node, results);
-    else
-        wgi_line(w, 1, "memcpy(%s + %u, got, %zu * sizeof(double));\n",
-                 wgi_emit_results(w, node), w->slot[node], results);
+    wgi_emit_spread(w, node, results);
     wgi_line(w, 0, "}\n");
 }

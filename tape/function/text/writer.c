@@ -75,13 +75,6 @@ static wg_status check_operations(wgi_writer *w) {
 
 /* ---- where the value of an operation is ---- */
 
-static size_t hash(const wg_function *f, const wgi_node *n) {
-    uint64_t h = (uint64_t)(uintptr_t)n->op;
-    for (uint32_t k = 0; k < n->count; k++)
-        h = (h ^ f->operand[n->first + k]) * 0x9e3779b97f4a7c15u, h ^= h >> 29;
-    return (size_t)h;
-}
-
 static void find_values(wgi_writer *w) {
     const wg_function *const f = w->f;
     size_t slots = 16;
@@ -92,13 +85,9 @@ static void find_values(wgi_writer *w) {
         const wgi_node *const n = &f->node[i];
         w->same[i] = w->twin[i] = WGI_NO_NODE;
         if (wgi_node_scalar(n) == NULL) continue;
-        size_t at = hash(f, n) & (slots - 1);
-        for (; table[at] != WGI_NO_NODE; at = (at + 1) & (slots - 1)) {
-            const wgi_node *const other = &f->node[table[at]];
-            if (other->op == n->op && memcmp(f->operand + other->first, f->operand + n->first,
-                                             n->count * sizeof *f->operand) == 0)
-                break;
-        }
+        size_t at = wgi_scalar_hash(n, f->operand) & (slots - 1);
+        while (table[at] != WGI_NO_NODE && !wgi_scalar_same(&f->node[table[at]], n, f->operand))
+            at = (at + 1) & (slots - 1);
         if (n->kind == WGI_NODE_OP) {
             table[at] = i;
         } else if (wgi_text_letters(wgi_text_of(n), 'v') != 0) {

@@ -10,7 +10,7 @@
 
 #include "tape/function/graph/graph.h"
 #include "target.h"
-#include "text.h"
+#include "tape/engine/text.h"
 
 typedef struct wgi_writer {
     wgi_text o;

@@ -1,24 +1,40 @@
 /* SPDX-License-Identifier: MIT */
 /* text.h - text on its way to a wg_write, in pieces. Internal. */
-#ifndef WGI_TAPE_FUNCTION_TEXT_TEXT_H
-#define WGI_TAPE_FUNCTION_TEXT_TEXT_H
+#ifndef WGI_TAPE_ENGINE_TEXT_H
+#define WGI_TAPE_ENGINE_TEXT_H
 
 #include <wengert/types.h>
 
 #include <stdarg.h>
 
+/* FNV-1a of bytes, and of what went before. */
+#define WGI_CHECKSUM_START UINT64_C(0xcbf29ce484222325)
+static inline uint64_t wgi_checksum(uint64_t h, const void *data, size_t bytes) {
+    const unsigned char *const p = data;
+    for (size_t i = 0; i < bytes; i++) h = (h ^ p[i]) * 0x100000001b3u;
+    return h;
+}
+
 typedef struct wgi_text {
-    wg_write *write;
+    wg_write *write; /* NULL: bytes are only counted */
     void *ctx;
     int failed;
+    int sums; /* is `sum` wanted, a checksum of all pieces that are on their way? */
+    uint64_t sum;
     size_t used, total; /* total: bytes so far */
     char piece[1024];
 } wgi_text;
 
 void wgi_text_open(wgi_text *o, wg_write *write, void *ctx);
 wg_status wgi_text_close(wgi_text *o);
+/* Sends what has been put on its way. */
+void wgi_text_flush(wgi_text *o);
 void wgi_text_bytes(wgi_text *o, const char *s, size_t bytes);
 void wgi_text_put(wgi_text *o, const char *s);
+/* A whole number of so many bytes, little-endian. */
+void wgi_text_word(wgi_text *o, unsigned bytes, uint64_t x);
+/* For people, and inside the quotation marks of Graphviz: control characters are spaces. */
+void wgi_text_name(wgi_text *o, const char *s);
 /* Of printf's directives those that the library's texts have: %s %c %d %u %zu %%. Any
  * length. */
 void wgi_text_format(wgi_text *o, const char *format, ...)

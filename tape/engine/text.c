@@ -11,17 +11,20 @@
 void wgi_text_open(wgi_text *o, wg_write *write, void *ctx) {
     o->write = write;
     o->ctx = ctx;
-    o->failed = 0;
+    o->failed = o->sums = 0;
+    o->sum = WGI_CHECKSUM_START;
     o->used = o->total = 0;
 }
 
-static void flush(wgi_text *o) {
-    if (o->used != 0 && !o->failed) o->failed = o->write(o->ctx, o->piece, o->used) != 0;
+void wgi_text_flush(wgi_text *o) {
+    if (o->sums) o->sum = wgi_checksum(o->sum, o->piece, o->used);
+    if (o->used != 0 && !o->failed && o->write != NULL)
+        o->failed = o->write(o->ctx, o->piece, o->used) != 0;
     o->used = 0;
 }
 
 wg_status wgi_text_close(wgi_text *o) {
-    flush(o);
+    wgi_text_flush(o);
     return o->failed ? WG_EWRITE : WG_OK;
 }
 
@@ -31,11 +34,24 @@ void wgi_text_bytes(wgi_text *o, const char *s, size_t bytes) {
         const size_t room = sizeof o->piece - o->used, n = bytes < room ? bytes : room;
         memcpy(o->piece + o->used, s, n);
         o->used += n, s += n, bytes -= n;
-        if (o->used == sizeof o->piece) flush(o);
+        if (o->used == sizeof o->piece) wgi_text_flush(o);
     }
 }
 
 void wgi_text_put(wgi_text *o, const char *s) { wgi_text_bytes(o, s, strlen(s)); }
+
+void wgi_text_word(wgi_text *o, unsigned bytes, uint64_t x) {
+    char p[8];
+    for (unsigned i = 0; i < bytes; i++) p[i] = (char)(x >> 8 * i & 255);
+    wgi_text_bytes(o, p, bytes);
+}
+
+void wgi_text_name(wgi_text *o, const char *s) {
+    for (; *s != 0; s++) {
+        if (*s == '"' || *s == '\\') wgi_text_put(o, "\\");
+        wgi_text_bytes(o, (unsigned char)*s < ' ' ? " " : s, 1);
+    }
+}
 
 /* What a directive asks for: *p is its first letter, then its last one. */
 static void put_directive(wgi_text *o, const char **p, va_list *list) {
