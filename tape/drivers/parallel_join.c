@@ -191,6 +191,7 @@ static uint32_t look_at(wgi_record *r, const wgi_record *top, wgi_segment *s, ui
 void wgi_parallel_look(const wg_parallel *p, wgi_segment *segment) {
     const wgi_core *const c = segment->c;
     segment->count = c->head.slots - segment->first;
+    if (c->status != WG_OK) return; /* where it had a place may be something else by now */
     if (c->chunks == 0 || wgi_record_count(c) == segment->seen || segment->status != WG_OK)
         return;
     if (segment->used == NULL) segment->status = open_used(p, segment);
