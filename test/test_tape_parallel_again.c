@@ -139,7 +139,8 @@ static void a_loop_that_is_not_what_was_in_its_place_is_itself(void **state) {
             wg_tape_reset(t);
             wg_parallel *const own = turn < SOME ? segments_of(t, K, pool_of(2)) : NULL;
             assert_ok(t, wg_inputs(t, PARAMETERS + N, start(), x));
-            struct one l = {own != NULL ? own : p, &kinds[some[kind[k]]], x, x + PARAMETERS, v[0]};
+            struct one l = {own != NULL ? own : p, &kinds[some[kind[k]]], x, x + PARAMETERS,
+                            v[0]};
             for (int more = 0; more < 2; more++) {
                 l.v = v[more];
                 assert_ok(t, wg_parallel_begin(l.p, t));
