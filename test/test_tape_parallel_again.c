@@ -139,7 +139,8 @@ static void a_loop_that_is_not_what_was_in_its_place_is_itself(void **state) {
             wg_tape_reset(t);
             wg_parallel *const own = turn < SOME ? segments_of(t, K, pool_of(2)) : NULL;
             assert_ok(t, wg_inputs(t, PARAMETERS + N, start(), x));
-            struct one l = {own != NULL ? own : p, &kinds[some[kind[k]]], x, x + PARAMETERS, v[0]};
+            struct one l = {own != NULL ? own : p, &kinds[some[kind[k]]], x, x + PARAMETERS,
+                            v[0]};
             for (int more = 0; more < 2; more++) {
                 l.v = v[more];
                 assert_ok(t, wg_parallel_begin(l.p, t));
@@ -160,18 +161,22 @@ static void a_loop_that_is_not_what_was_in_its_place_is_itself(void **state) {
     wg_tape_free(t);
 }
 
-/* What stands in the places of the loops below. */
-static void loops_before(wg_tape *t, wg_parallel *p, wg_real *x) {
-    (void)record_all(t, p, NULL, 4, x);
-    wg_tape_reset(t);
-}
-
 /* Of an open loop, behind others on the same segments, the first two segments. */
 static void open_loop(wg_tape *t, wg_parallel *p, wg_real *x, wg_real *v) {
     (void)record_all(t, p, NULL, 3, x);
     struct one l = {.p = p, .kind = &kinds[3], .c = x, .u = x + PARAMETERS, .v = v};
     assert_ok(t, wg_parallel_begin(p, t));
     for (size_t k = 0; k < 2; k++) assert_int_equal(record(&l, k), WG_OK);
+}
+
+/* What stands in the places of the loops below. */
+static void loops_before(wg_tape *t, wg_parallel *p, wg_real *x) {
+    static wg_real v[N];
+    open_loop(t, p, x, v);
+    struct one l = {.p = p, .kind = &kinds[3], .c = x, .u = x + PARAMETERS, .v = v};
+    for (size_t k = 2; k < K; k++) assert_int_equal(record(&l, k), WG_OK);
+    assert_ok(t, wg_parallel_join(p));
+    wg_tape_reset(t);
 }
 
 static void a_reset_or_rewind_ends_an_open_loop(void **state) {
@@ -190,11 +195,12 @@ static void a_reset_or_rewind_ends_an_open_loop(void **state) {
         /* what the tape records now is not what segments go on with */
         const wg_real a = wg_input(t, 3);
         wg_real y = a;
-        for (int i = 0; i < 2000; i++) y = wg_let(t, wg_add(y, a));
+        for (int i = 0; i < 20000; i++) y = wg_let(t, wg_add(y, a));
         for (size_t k = 2; k < K; k++) (void)record(&l, k);
+        for (size_t k = 0; k < K; k++) (void)wgi_parallel_recorded(p, k); /* as WG_OPENMP_FOR */
         assert_int_equal(wg_parallel_join(p), WG_EMODE);
         assert_ok(t, wg_reverse(t, y));
-        assert_true(wg_adjoint(t, a) == 2001);
+        assert_true(wg_adjoint(t, a) == 20001);
     }
     wg_parallel_free(p);
     wg_tape_free(t);
@@ -234,6 +240,81 @@ static void a_failure_is_that_of_the_segment(void **state) {
     wg_tape_free(t);
 }
 
+/* What is made on the tape of an open loop asks for more than there is: records of segments
+ * stay. */
+static void memory_that_is_short_leaves_an_open_loop_alone(void **state) {
+    (void)state;
+    static wg_real x[PARAMETERS + N], v[2][N];
+    static double g[2][PARAMETERS + N];
+    wg_tape *const t = wg_tape_new(&(wg_options){.budget = 3 << 20});
+    wg_parallel *const p = segments_of(t, K, NULL), *none;
+    for (int turn = 0; turn < 3; turn++) {
+        wg_tape_reset(t);
+        assert_ok(t, wg_inputs(t, PARAMETERS + N, start(), x));
+        struct one l = {.p = p, .kind = &kinds[4], .c = x, .u = x + PARAMETERS, .v = v[0]};
+        for (int more = 0; more < 2; more++) {
+            l.v = v[more];
+            assert_ok(t, wg_parallel_begin(p, t));
+            for (size_t k = 0; k < K; k++) {
+                assert_int_equal(record(&l, k), WG_OK);
+                if (turn == 2 && k == 1)
+                    assert_int_equal(wg_parallel_new(t, 1024, NULL, &none), WG_EBUDGET);
+            }
+            assert_ok(t, wg_parallel_join(p));
+            assert_ok(t, wg_parallel_adopt(p, N, l.v));
+            l.u = l.v;
+        }
+        assert_ok(t, wg_reverse(t, wg_sum(t, N, l.v)));
+        assert_ok(t, wg_adjoints(t, PARAMETERS + N, x, g[turn != 0]));
+        assert_memory_equal(g[0], g[turn != 0], sizeof g[0]);
+    }
+    wg_parallel_free(p);
+    wg_tape_free(t);
+}
+
+/* Loops and a sweep of eight adjoints on a tape of that budget. */
+static wg_status by_budget(size_t budget, double *g) {
+    static wg_real x[PARAMETERS + N], state[2][N];
+    double w[8];
+    wg_tape *const t = wg_tape_new(&(wg_options){.budget = budget, .reserve = plain.reserve});
+    wg_parallel *p = NULL;
+    for (int l = 0; l < 8; l++) w[l] = 1 + l;
+    wg_status s = t == NULL ? WG_EBUDGET : wg_parallel_new(t, K, NULL, &p);
+    if (s == WG_OK) s = wg_inputs(t, PARAMETERS + N, start(), x);
+    struct one l = {.p = p, .kind = &kinds[13], .c = x, .u = x + PARAMETERS};
+    for (int k = 0; k < 4 && s == WG_OK; k++) {
+        l.v = state[k % 2];
+        s = wg_parallel_begin(p, t);
+        if (s == WG_OK) s = wg_parallel_run(p, record, &l);
+        const wg_status joined = wg_parallel_join(p);
+        if (s == WG_OK) s = joined;
+        if (s == WG_OK) s = wg_parallel_adopt(p, N, l.v);
+        l.u = l.v;
+    }
+    const wg_real sum = s == WG_OK ? wg_sum(t, N, l.u) : wg_constant(0);
+    if (s == WG_OK) s = wg_reverse_lanes(t, 8, 1, &sum, w);
+    if (s == WG_OK) s = wg_adjoints_lanes(t, PARAMETERS + N, x, 8, g, PARAMETERS + N);
+    wg_parallel_free(p);
+    wg_tape_free(t);
+    return s;
+}
+
+static void a_budget_is_too_small_or_gives_what_is_right(void **state) {
+    (void)state;
+    static double g[2][8 * (PARAMETERS + N)];
+    int small = 0, enough = 0;
+    assert_int_equal(by_budget((size_t)1 << 30, g[0]), WG_OK);
+    for (size_t pages = 4; enough < 8; pages += 8) {
+        memset(g[1], 0, sizeof g[1]);
+        const wg_status s = by_budget(pages * 4096, g[1]);
+        if (s == WG_OK) assert_memory_equal(g[0], g[1], sizeof g[0]);
+        else assert_int_equal(s, WG_EBUDGET);
+        small += s != WG_OK;
+        enough += s == WG_OK;
+    }
+    assert_true(small > 8);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(loops_have_the_bits_that_each_has_alone),
@@ -242,6 +323,8 @@ int main(void) {
         cmocka_unit_test(a_reset_or_rewind_ends_an_open_loop),
         cmocka_unit_test(the_tape_of_an_open_loop_may_be_freed),
         cmocka_unit_test(a_failure_is_that_of_the_segment),
+        cmocka_unit_test(memory_that_is_short_leaves_an_open_loop_alone),
+        cmocka_unit_test(a_budget_is_too_small_or_gives_what_is_right),
     };
     return cmocka_run_group_tests(tests, NULL, free_pools);
 }

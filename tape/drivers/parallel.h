@@ -10,16 +10,17 @@
 
 typedef struct wgi_segment {
     wgi_core *c;
-    uint32_t first, count; /* its slots in the loop: [first, first + count) */
-    uint32_t to;           /* where these are on the tape, after the join */
+    uint32_t first, count;           /* its slots in the loop: [first, first + count) */
+    uint32_t to;                     /* where these are on the tape, after the join */
     uint64_t records, words, places; /* before its own, in the loop */
     uint64_t seen;                   /* so many of its records have been looked at */
-    unsigned char *used; /* of each group of slots from before: does it use some? NULL: not yet */
+    /* of each group of slots from before: does it use some? NULL: not yet */
+    unsigned char *used;
     unsigned char *zeros; /* between loops: that, and how many of them are known to be 0 */
     size_t known;
-    size_t groups; /* so many are used, which are listed in a region of c */
+    size_t groups;     /* so many are used, which are listed in a region of c */
     uint32_t expected; /* where its slots are on the tape, if all is as it was the last time */
-    uint32_t strange; /* an operand that is neither its own nor from before; or 0 */
+    uint32_t strange;  /* an operand that is neither its own nor from before; or 0 */
     wg_status status;
 } wgi_segment;
 

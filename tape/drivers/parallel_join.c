@@ -121,9 +121,7 @@ static int is_expected(const wg_parallel *p) {
     return p->expected != 0 && records == p->expected;
 }
 
-static size_t groups_before(const wg_parallel *p) {
-    return p->before / WGI_GROUP_SLOTS + 1;
-}
+static size_t groups_before(const wg_parallel *p) { return p->before / WGI_GROUP_SLOTS + 1; }
 
 /* A table in a region, of so many entries, which are 0: those that are not known to be. */
 static wg_status need_zeros(wgi_core *c, wgi_region *r, const void *before, size_t *known,
@@ -191,6 +189,7 @@ static uint32_t look_at(wgi_record *r, const wgi_record *top, wgi_segment *s, ui
 void wgi_parallel_look(const wg_parallel *p, wgi_segment *segment) {
     const wgi_core *const c = segment->c;
     segment->count = c->head.slots - segment->first;
+    if (c->status != WG_OK) return; /* where it had a place may be something else by now */
     if (c->chunks == 0 || wgi_record_count(c) == segment->seen || segment->status != WG_OK)
         return;
     if (segment->used == NULL) segment->status = open_used(p, segment);
@@ -255,8 +254,8 @@ static void list_shared(const wg_parallel *p, wgi_stretch *stretch, wgi_shared *
 /* A stretch, where there is more than one segment, and its list. */
 static wg_status share(wg_parallel *p, wgi_stretch **stretch) {
     wgi_core *const c = p->of.c, *const own = p->segment[0].c;
-    wg_status s =
-        need_zeros(own, &own->index[2], p->users, &p->known, groups_before(p), sizeof *p->users);
+    wg_status s = need_zeros(own, &own->index[2], p->users, &p->known, groups_before(p),
+                             sizeof *p->users);
     p->users = (uint32_t *)(void *)own->index[2].base;
     if (s != WG_OK) return s;
     const size_t self = sizeof **stretch + p->segments * sizeof(wgi_run),
@@ -351,7 +350,8 @@ static wg_status move(void *context, size_t k) {
     if (c->width != 0) return WG_OK;
     move_records(segment, c->head.top + segment->records);
     if (c->flags & WG_KEEP_CODE)
-        move_code(segment, where, p->before, wgi_code_words(c) + c->head.code_words + segment->words);
+        move_code(segment, where, p->before,
+                  wgi_code_words(c) + c->head.code_words + segment->words);
     return WG_OK;
 }
 

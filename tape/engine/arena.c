@@ -151,7 +151,8 @@ int wgi_give_up_idle(wgi_core *c, const wgi_region *busy) {
     if (c->chunks == 0) {
         c->current = 0;
         c->head.top = c->chunk[0].base = NULL;
-    } else if (c->chunks == records && &c->chunk[c->current].memory != busy) {
+    } else if (c->chunks == records && &c->chunk[c->current].memory != busy &&
+               c->first_placed == NULL) { /* behind the last record segments have theirs */
         wgi_chunk *const k = &c->chunk[c->current];
         any |= trim(c, &k->memory, (size_t)(c->head.top - k->base + 4) * sizeof(wgi_record));
     }

@@ -26,14 +26,13 @@ enum { NONE = 4 };
         __attribute__((vector_size(8 * (WIDTH)), aligned(8), may_alias));                      \
     ATTRIBUTE static inline __attribute__((always_inline)) void NAME##_run(                    \
         const wgi_record *low, const wgi_record *high, double *adjoint, size_t stride,         \
-        const wgi_window *window) {                                                                  \
+        const wgi_window *window) {                                                            \
         double none[NONE * (LANES)] = {0};                                                     \
         for (const wgi_record *r = high; r-- != low;) {                                        \
-            const double *const from = wgi_row(window, adjoint, stride, r->out);        \
-            double *const to0 = wgi_row(window, adjoint, stride, r->in0);               \
-            double *const to1 =                                                                \
-                TARGET(r->in1, wgi_row(window, adjoint, stride, r->in1),                \
-                       none + (uintptr_t)r / sizeof *r % NONE * (LANES));                      \
+            const double *const from = wgi_row(window, adjoint, stride, r->out);               \
+            double *const to0 = wgi_row(window, adjoint, stride, r->in0);                      \
+            double *const to1 = TARGET(r->in1, wgi_row(window, adjoint, stride, r->in1),       \
+                                       none + (uintptr_t)r / sizeof *r % NONE * (LANES));      \
             for (size_t i = 0; i < (LANES); i += (WIDTH)) {                                    \
                 const NAME##_row w = *(const NAME##_row *)(const void *)(from + i);            \
                 NAME##_row p0 = w * r->jac0, p1 = w * r->jac1;                                 \
@@ -48,7 +47,7 @@ enum { NONE = 4 };
         }                                                                                      \
     }                                                                                          \
     ATTRIBUTE static void NAME(const wgi_record *low, const wgi_record *high, double *adjoint, \
-                               size_t stride, const wgi_window *window) {                            \
+                               size_t stride, const wgi_window *window) {                      \
         if (window != NULL) NAME##_run(low, high, adjoint, stride, window);                    \
         else if (stride == (LANES)) NAME##_run(low, high, adjoint, LANES, NULL);               \
         else NAME##_run(low, high, adjoint, stride, NULL);                                     \

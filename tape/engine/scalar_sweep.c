@@ -45,8 +45,7 @@ replay(const wgi_record *r, double *adjoint, const wgi_window *w, struct held h)
         if (__builtin_expect(needs_a_look(h.w), 0)) {
             if (h.w == 0) return nothing;
             *wgi_row(w, adjoint, 1, r->in0) += wgi_product(h.w, r->jac0);
-            if (r->in1 != 0)
-                *wgi_row(w, adjoint, 1, r->in1) += wgi_product(h.w, r->jac1);
+            if (r->in1 != 0) *wgi_row(w, adjoint, 1, r->in1) += wgi_product(h.w, r->jac1);
             return nothing;
         }
     }
@@ -65,9 +64,10 @@ replay(const wgi_record *r, double *adjoint, const wgi_window *w, struct held h)
 }
 
 /* Takes two records at a time, which are one line of the cache. */
-static inline __attribute__((always_inline)) void
-sweep_through(const wgi_record *low, const wgi_record *high, double *adjoint,
-              const wgi_window *w) {
+static inline __attribute__((always_inline)) void sweep_through(const wgi_record *low,
+                                                                const wgi_record *high,
+                                                                double *adjoint,
+                                                                const wgi_window *w) {
     struct held h = nothing;
     if ((high - low) % 2 != 0) h = replay(--high, adjoint, w, h);
     for (const wgi_record *r = high; r != low;) {
@@ -80,8 +80,8 @@ sweep_through(const wgi_record *low, const wgi_record *high, double *adjoint,
 static void sweep(const wgi_record *low, const wgi_record *high, double *adjoint) {
     sweep_through(low, high, adjoint, NULL);
 }
-__attribute__((nonnull)) static void sweep_window(const wgi_record *low, const wgi_record *high, double *adjoint,
-                         const wgi_window *w) {
+__attribute__((nonnull)) static void sweep_window(const wgi_record *low, const wgi_record *high,
+                                                  double *adjoint, const wgi_window *w) {
     sweep_through(low, high, adjoint, w);
 }
 
@@ -89,10 +89,9 @@ __attribute__((nonnull)) static void sweep_window(const wgi_record *low, const w
 static wg_status sweep_traced(wgi_core *c, const wgi_record *low, const wgi_record *high,
                               double *adjoint, const wgi_window *window) {
     for (const wgi_record *r = high; r-- != low;) {
-        const double *const in0 = wgi_row(window, adjoint, 1, r->in0),
-                     *const in1 = wgi_row(window, adjoint, 1, r->in1);
-        const double w = *wgi_row(window, adjoint, 1, r->out), before0 = *in0,
-                     before1 = *in1;
+        const double *const in0 = wgi_row(window, adjoint, 1, r->in0);
+        const double *const in1 = wgi_row(window, adjoint, 1, r->in1);
+        const double w = *wgi_row(window, adjoint, 1, r->out), before0 = *in0, before1 = *in1;
         replay(r, adjoint, window, nothing);
         if (__builtin_isunordered(*in0, *in1) && !__builtin_isunordered(before0, before1))
             return wgi_refuse_trace(c, r, w);
@@ -199,8 +198,7 @@ wg_status wgi_sweep_records(wgi_core *c, uint64_t high, uint64_t low, const wgi_
         const wgi_record *const from =
             chunk->base + (low > chunk->first ? low - chunk->first : 0);
         const wgi_record *const to = chunk->base + (high - chunk->first);
-        const wg_status s =
-            c->marks.kept ? sweep_runs(c, from, to, w, n) : run(c, from, to, w);
+        const wg_status s = c->marks.kept ? sweep_runs(c, from, to, w, n) : run(c, from, to, w);
         if (s != WG_OK) return s;
         high = chunk->first;
     }

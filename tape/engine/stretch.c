@@ -138,8 +138,8 @@ static uint64_t bits_of(double x) {
 
 /* Adjoints [from, from + n) of a group, n at most WGI_GROUP_SLOTS, which is what all runs began
  * with; from the last run that has rows of it. */
-static void put_together(struct side_by_side *all, const wgi_shared *last, size_t from, size_t n,
-                         double *adjoint) {
+static void put_together(struct side_by_side *all, const wgi_shared *last, size_t from,
+                         size_t n, double *adjoint) {
     const wgi_shared *const shared = all->stretch->shared;
     double sum[WGI_GROUP_SLOTS];
     uint64_t first[WGI_GROUP_SLOTS]; /* the first that has changed it, plus one; or 0 */
@@ -217,7 +217,8 @@ wg_status wgi_sweep_stretch(wgi_core *c, const wgi_stretch *stretch, uint64_t hi
                  shared = stretch->run[runs - 1].shared;
     wg_status s = wgi_windows_need(c, threads < runs ? threads : runs, runs);
     if (s == WG_OK)
-        s = wgi_windows_need_room(c->windows, (size_t)(all.top / WGI_GROUP_SLOTS + 1), shared, c->lanes);
+        s = wgi_windows_need_room(c->windows, (size_t)(all.top / WGI_GROUP_SLOTS + 1), shared,
+                                  c->lanes);
     if (s != WG_OK) return fail_stretch(&all, s);
     all.windows = c->windows;
     all.windows->at_work = 1;
@@ -225,9 +226,8 @@ wg_status wgi_sweep_stretch(wgi_core *c, const wgi_stretch *stretch, uint64_t hi
     s = c->traced ? last_run_first(&all)
                   : wgi_threads_run_near(high - low < LEAST_RECORDS ? NULL : stretch->threads,
                                          runs, sweep_run, &all);
-    if (s == WG_OK)
-        s = wgi_threads_run_near(shared < LEAST_SHARED ? NULL : stretch->threads, runs, put_run,
-                                 &all);
+    wg_threads *const many = shared < LEAST_SHARED || c->traced ? NULL : stretch->threads;
+    if (s == WG_OK) s = wgi_threads_run_near(many, runs, put_run, &all);
     all.windows->at_work = 0;
     c->marks.runs += all.runs;
     c->marks.left_out += all.left_out;

@@ -43,7 +43,7 @@ wg_status wgi_windows_need(wgi_core *c, size_t count, size_t runs) {
     return s;
 }
 
-wg_status wgi_windows_need_room(wgi_windows *all, size_t groups, size_t shared, size_t lanes) {
+static wg_status need_room(wgi_windows *all, size_t groups, size_t shared, size_t lanes) {
     wgi_core *const c = all->c;
     wg_status s = WG_OK;
     if (groups > all->groups) {
@@ -60,5 +60,12 @@ wg_status wgi_windows_need_room(wgi_windows *all, size_t groups, size_t shared, 
         s = wgi_region_need(c, &c->index[1],
                             shared * WGI_GROUP_SLOTS * lanes * sizeof *all->rows, 0);
     all->rows = (double *)(void *)c->index[1].base;
+    return s;
+}
+
+wg_status wgi_windows_need_room(wgi_windows *all, size_t groups, size_t shared, size_t lanes) {
+    all->at_work = 1; /* whoever gives memory up for them leaves them alone */
+    const wg_status s = need_room(all, groups, shared, lanes);
+    all->at_work = 0;
     return s;
 }
