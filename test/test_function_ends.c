@@ -262,6 +262,29 @@ static void slopes_of_norms_by_what_is_infinite_are_limits(void **state) {
     }
 }
 
+static wg_status order_of(wg_tape *t, size_t n, const wg_mat *x, size_t m, wg_mat *y,
+                          void *data) {
+    (void)n, (void)m;
+    y[0] = wg_mat_norm_entries_axis(t, x[0], *(const double *)data, WG_EACH_COL);
+    return wg_tape_status(t);
+}
+/* They do not change there: second derivatives are 0. The second column is an ordinary one. */
+static void slopes_of_norms_by_what_is_infinite_have_no_curvature(void **state) {
+    (void)state;
+    static const double v[] = {1, -2, 0.5, 1}, w[] = {2, 1}, x[] = {-INFINITY, 3, 3, 4};
+    double orders[] = {1, 1.5, 2, 3, INFINITY}, y[2], g[4], h[4];
+    const wg_mat_values at = {x, 2, 2, 2}, along = {v, 2, 2, 2}, by = {w, 1, 2, 1};
+    const wg_mat_result of_y = {y, 1, 2, 1}, of_g = {g, 2, 2, 2}, of_h = {h, 2, 2, 2};
+    for (size_t k = 0; k < sizeof orders / sizeof *orders; k++) {
+        must(wg_mat_hvp(tape, order_of, &orders[k], 1, &at, &along, 1, &by, &of_y, &of_g,
+                        &of_h));
+        assert_true(isinf(y[0]) && isfinite(y[1]));
+        assert_true(g[0] == -2 && g[1] == (orders[k] == 1 ? 2 : 0) && h[0] == 0 && h[1] == 0);
+        /* (|v|^2 - (v'x / |x|)^2) / |x| */
+        if (orders[k] == 2) near_to("ordinary", k, 0, 0.5 * h[2] + h[3], 0.008, 1);
+    }
+}
+
 static void deviations_of_large_numbers_are_those_of_a_tape(void **state) {
     (void)state;
     static const end of_deviation[] = {{{1, -2, 3, 4}, CURVED},
@@ -340,6 +363,7 @@ int main(void) {
         cmocka_unit_test(slopes_of_distances_at_the_ends_of_the_range_are_those_of_a_tape),
         cmocka_unit_test(directions_of_points_far_apart_are_known_to_tapes),
         cmocka_unit_test(slopes_of_norms_by_what_is_infinite_are_limits),
+        cmocka_unit_test(slopes_of_norms_by_what_is_infinite_have_no_curvature),
         cmocka_unit_test(deviations_of_large_numbers_are_those_of_a_tape),
         cmocka_unit_test(powers_of_what_stays_0_have_series),
         cmocka_unit_test(nothing_of_a_vector_leaves_the_other_as_it_is),

@@ -346,8 +346,45 @@ static void nuclear_norms_have_second_derivatives_at_equal_singular_values(void 
     wg_tape_free(t);
 }
 
+/* Where a singular value is 0 there are many slopes: functions have that of the tape. */
+static void slopes_of_nuclear_norms_of_lower_rank_are_those_of_a_tape(void **state) {
+    (void)state;
+    wg_tape *const t = wg_tape_new(&(wg_options){.flags = WG_KEEP_CODE});
+    for (size_t rows = 1; rows <= 3; rows++)
+        for (size_t cols = 1; cols <= 3; cols++) {
+            squares s = {"nuclear", rows, cols};
+            const size_t n = rows * cols;
+            const wg_argument in = {"x", n, 1, 0}, out = {"y", 1, 1, 0};
+            double x[MOST_ENTRIES], got[MOST_ENTRIES], want;
+            wg_function *f, *g;
+            for (size_t e = 0; e < n; e++) x[e] = (double)(e * e + 1);
+            assert_int_equal(wg_function_record(t, nuclear_of, &s, 1, &in, x, 1, &out, &f),
+                             WG_OK);
+            assert_int_equal(wg_function_jacobian(t, f, &g), WG_OK);
+            for (int k = 0; k < 3; k++) { /* of rank 1, 0, and 1 */
+                for (size_t e = 0; e < n; e++)
+                    x[e] = k == 0 ? 1 : k == 1 ? 0 : (double)((e % rows + 1) * (e / rows + 2));
+                numbers_of(g, x, NULL, got);
+                wg_real at[MOST_ENTRIES], y;
+                wg_tape_reset(t);
+                assert_int_equal(wg_inputs(t, n, x, at), WG_OK);
+                assert_int_equal(nuclear_of(t, n, at, 1, &y, &s), WG_OK);
+                assert_int_equal(wg_reverse(t, y), WG_OK);
+                for (size_t e = 0; e < n; e++) {
+                    want = wg_adjoint(t, at[e]);
+                    if (!(fabs(got[e] - want) <= 100 * DBL_EPSILON))
+                        fail_msg("%zux%zu, point %d, entry %zu: %g, not %g", rows, cols, k, e,
+                                 got[e], want);
+                }
+            }
+            wg_function_free(f), wg_function_free(g);
+        }
+    wg_tape_free(t);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(slopes_of_nuclear_norms_of_lower_rank_are_those_of_a_tape),
         cmocka_unit_test(nuclear_norms_have_second_derivatives_at_equal_singular_values),
         cmocka_unit_test(second_derivatives_at_values_that_are_one_are_right_or_none),
         cmocka_unit_test(signs_of_qr_are_those_of_the_point),

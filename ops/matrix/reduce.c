@@ -439,23 +439,25 @@ static wg_status extremum_adjoint(wg_tape *t, wg_block *b, const wg_mat *in, con
     return by_slopes(t, b, in, bar, &x, g, back);
 }
 
-/* w sign(x) |q|^(p - 1) with q = x / y, both divided by what was kept; 0 where y is. */
+/* w sign(x) |q|^(p - 1) with q = x / y, both divided by what was kept; 0 where y is. Where that
+ * is infinite both are divided by infinity: q is a number of the point, and has no tangent. */
 static wg_status norm_adjoint(wg_tape *t, wg_block *b, const wg_mat *in, const wg_mat *out,
                               const wg_mat *bar, wg_mat *back) {
     const wg_axis axis = wgi_line_axis(b);
     const double p = ((const wgi_line_params *)b->params)->p;
     const wg_mat x = wgi_line_columns(t, in[0], axis);
     const size_t n = x.rows;
-    double *const room = wg_tape_keep(t, (n + 3) * x.cols * sizeof(double), NULL);
+    double *const room = wg_tape_keep(t, (2 * n + 3) * x.cols * sizeof(double), NULL);
     if (room == NULL) return wg_tape_status(t);
-    double *const g = room, *const m = g + n * x.cols, *const y = m + x.cols,
-                  *const f = y + x.cols;
+    double *const g = room, *const part = g + n * x.cols, *const m = part + n * x.cols,
+                  *const y = m + x.cols, *const f = y + x.cols;
     for (size_t j = 0; j < x.cols; j++) {
         const double *const kept = (const double *)b->saved + 2 * j;
         const double norm = out[0].value[j];
+        const int infinite = p != 1 && p != INFINITY && isinf(kept[1]);
         f[j] = norm != 0;
-        m[j] = norm != 0 ? kept[0] : 1;
-        y[j] = norm != 0 ? kept[1] : 1;
+        m[j] = infinite ? INFINITY : norm != 0 ? kept[0] : 1;
+        y[j] = norm != 0 && !infinite ? kept[1] : 1;
         for (size_t i = 0; i < n; i++) {
             const double a = wg_mat_at(x, i, j).value;
             g[i + j * n] = norm == 0                          ? 0.0
@@ -463,6 +465,9 @@ static wg_status norm_adjoint(wg_tape *t, wg_block *b, const wg_mat *in, const w
                            : p == INFINITY && fabs(a) != norm ? 0.0
                            : p == INFINITY                    ? sign(a) / kept[0]
                                                               : sign(a);
+            part[i + j * n] = !infinite  ? a / m[j]
+                              : isinf(a) ? copysign(pow(kept[0], -1 / p), a)
+                                         : 0.0;
         }
     }
     if (p == 1 || p == INFINITY) return by_slopes(t, b, in, bar, &x, g, back);
@@ -471,7 +476,7 @@ static wg_status norm_adjoint(wg_tape *t, wg_block *b, const wg_mat *in, const w
     const wg_mat w = wg_mat_mul(t, wgi_line_numbers(bar[0], axis), one);
     const wg_mat norm =
         wgi_line_valued(wg_mat_div(t, wgi_line_numbers(out[0], axis), of), y, 1);
-    wg_mat q = wg_mat_div(t, wg_mat_div(t, x, of), norm);
+    wg_mat q = wg_mat_div(t, wgi_line_valued(wg_mat_div(t, x, of), part, n), norm);
     if (p != 2) {
         const wg_mat size = wg_mat_fabs(t, q), order = wg_mat_fill(t, 1, 1, p - 1);
         q = wg_mat_mul(t, wg_mat_constant_borrowed(t, n, x.cols, g, n),

@@ -68,7 +68,7 @@ static wg_status norm_shape(wg_block *b) {
 
 static wg_status nuclear_value(wg_block *b) {
     const wgi_svd f = wgi_svd_of(b);
-    const wg_status s = wgi_svd_decompose(b);
+    const wg_status s = wgi_svd_decompose_tall(b);
     double sum = 0;
     if (s != WG_OK) return s;
     for (size_t j = f.k; j-- > 0;) sum += f.s[j];
@@ -301,7 +301,8 @@ static wg_status spectral_adjoint(wg_tape *t, wg_block *b, const wg_mat *in, con
     return norm_adjoint(t, b, in, bar, 1, back);
 }
 
-/* In functions U V' of the nuclear norm is the polar factor, which knows no gaps. */
+/* In functions U V' of the nuclear norm is the polar factor, which knows no gaps, and is that of the
+ * tape also where it is not unique. */
 static wg_status nuclear_rule(wg_tape *t, wg_block *b, const wg_mat *in, const wg_mat *out,
                               const wg_mat *bar, wg_mat *back) {
     const int wide = in[0].rows < in[0].cols;

@@ -56,21 +56,46 @@ wg_status wgi_svd_shape(wg_block *b, size_t work) {
     return WG_OK;
 }
 
-wg_status wgi_svd_decompose(wg_block *b) {
-    const wgi_svd f = wgi_svd_of(b);
-    double *const a = b->work, *const work = a + f.m * f.n;
-    const size_t doubles = doubles_of(f.m, f.n);
-    const int m = wgi_int(f.m), n = wgi_int(f.n), k = wgi_int(f.k);
-    if (k == 0) return WG_OK;
-    if (!wgi_spectral_finite(f.m, f.n, b->in[0].value, b->in[0].ld))
-        return wgi_block_refuse(b, WG_ENONFINITE, WGI_SPECTRAL_NOT_FINITE);
-    wgi_spectral_copy(f.m, f.n, b->in[0].value, b->in[0].ld, a);
-    b->info = LAPACKE_dgesdd_work(LAPACK_COL_MAJOR, 'S', m, n, a, m, f.s, f.u, m, f.h, k, work,
+/* dgesdd of the m-by-n matrix in a, which begins the workspace. */
+static wg_status dgesdd(wg_block *b, size_t m, size_t n, double *a, double *u, double *s,
+                        double *h) {
+    const size_t k = wgi_smaller(m, n), doubles = doubles_of(m, n);
+    double *const work = a + m * n;
+    b->info = LAPACKE_dgesdd_work(LAPACK_COL_MAJOR, 'S', wgi_int(m), wgi_int(n), a, wgi_int(m),
+                                  s, u, wgi_int(m), h, wgi_int(k), work,
                                   wgi_int(wgi_smaller(doubles, 0x7fffffff)),
                                   (lapack_int *)(work + doubles));
     if (b->info == 0) return WG_OK;
     return wgi_block_refuse(b, WG_ECONVERGE, WGI_SPECTRAL_GAVE_UP);
 }
+
+static wg_status decompose(wg_block *b, int tall) {
+    const wgi_svd f = wgi_svd_of(b);
+    const wg_block_arg *const of = &b->in[0];
+    double *const a = b->work;
+    if (f.k == 0) return WG_OK;
+    if (!wgi_spectral_finite(f.m, f.n, of->value, of->ld))
+        return wgi_block_refuse(b, WG_ENONFINITE, WGI_SPECTRAL_NOT_FINITE);
+    if (!tall || f.m >= f.n) {
+        wgi_spectral_copy(f.m, f.n, of->value, of->ld, a);
+        return dgesdd(b, f.m, f.n, a, f.u, f.s, f.h);
+    }
+    for (size_t j = 0; j < f.n; j++)
+        for (size_t i = 0; i < f.m; i++) a[j + i * f.n] = of->value[i + j * of->ld];
+    const wg_status s = dgesdd(b, f.n, f.m, a, f.h, f.s, f.u);
+    if (s != WG_OK) return s;
+    memcpy(a, f.h, f.k * f.n * sizeof *a);
+    for (size_t j = 0; j < f.n; j++)
+        for (size_t i = 0; i < f.k; i++) f.h[i + j * f.k] = a[j + i * f.n];
+    for (size_t j = 0; j < f.k; j++) /* square */
+        for (size_t i = 0; i < j; i++) {
+            const double swap = f.u[i + j * f.k];
+            f.u[i + j * f.k] = f.u[j + i * f.k], f.u[j + i * f.k] = swap;
+        }
+    return WG_OK;
+}
+wg_status wgi_svd_decompose(wg_block *b) { return decompose(b, 0); }
+wg_status wgi_svd_decompose_tall(wg_block *b) { return decompose(b, 1); }
 
 void wgi_svd_add_diagonal(const wg_block *b, const wgi_svd *f, size_t k, const double *c,
                           double *x) {

@@ -28,6 +28,9 @@ wgi_svd wgi_svd_of(const wg_block *b);
 wg_status wgi_svd_shape(wg_block *b, size_t work);
 /* Factors the operand; WG_ENONFINITE, WG_ECONVERGE. */
 wg_status wgi_svd_decompose(wg_block *b);
+/* The same by the transpose, where that has more rows: where U V' is not unique, it is the factor
+ * that wg_polar finds. */
+wg_status wgi_svd_decompose_tall(wg_block *b);
 
 /* A_ += U diag(c) V', of the first k columns. Room: x of k max(m, n). */
 void wgi_svd_add_diagonal(const wg_block *b, const wgi_svd *f, size_t k, const double *c,

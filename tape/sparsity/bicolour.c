@@ -82,12 +82,10 @@ static wg_status colour_division(wgi_core *c, const wgi_lines *a, const wgi_line
                                  const division *d, wg_order wish, unsigned char *split,
                                  uint32_t *a_colour, uint32_t *b_colour, size_t colours[2]) {
     const size_t entries = a->lines != 0 ? a->start[a->lines] : 0;
-    unsigned char *const a_wanted = wgi_sparsity_room(c, entries, 1), *const b_wanted =
-                                                                          wgi_sparsity_room(
-                                                                              c, entries, 1);
-    unsigned char *const a_rest = wgi_sparsity_room(c, entries, 1), *const b_rest =
-                                                                        wgi_sparsity_room(
-                                                                            c, entries, 1);
+    unsigned char *const a_wanted = wgi_sparsity_room(c, entries, 1);
+    unsigned char *const b_wanted = wgi_sparsity_room(c, entries, 1);
+    unsigned char *const a_rest = wgi_sparsity_room(c, entries, 1);
+    unsigned char *const b_rest = wgi_sparsity_room(c, entries, 1);
     if (c->status != WG_OK) return c->status;
     memset(split, 0, a->lines);
     for (size_t k = 0; k < d->most; k++) split[d->order[k]] = 1;

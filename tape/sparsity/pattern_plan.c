@@ -11,10 +11,8 @@
 wg_status wgi_plan_jacobian(wgi_plan *p) {
     wgi_core *const c = p->c;
     size_t by_cols = 0, by_rows = 0;
-    uint32_t *const cols = wgi_sparsity_room(c, p->n, sizeof *cols), *const rows =
-                                                                         wgi_sparsity_room(
-                                                                             c, p->m,
-                                                                             sizeof *rows);
+    uint32_t *const cols = wgi_sparsity_room(c, p->n, sizeof *cols);
+    uint32_t *const rows = wgi_sparsity_room(c, p->m, sizeof *rows);
     if (c->status != WG_OK) return c->status;
     const int backward = p->no_tangents && p->wish.sweeps == WG_SWEEPS_AUTO;
     const wg_sweeps wish = backward ? WG_SWEEPS_BACKWARD : p->wish.sweeps;

@@ -5,6 +5,7 @@
 #include "graph.h"
 #include "repeat.h"
 
+#include "ops/matrix/whole.h"
 #include "ops/scalar/array.h"
 #include "ops/scalar/elementwise.h"
 #include "tape/sparsity/sparsity.h"
@@ -410,7 +411,9 @@ uint32_t wgi_graph_matrices(wgi_graph *g, const wgi_node *n, const uint32_t *x) 
     if (g->c->status != WG_OK) return 0;
     if (shape.operands < UINT32_MAX / 8 && shape.parts < UINT32_MAX / 8)
         return wgi_graph_whole(g, n, shape, x);
-    (void)wgi_fail(g->c, WG_ENOMEM, "%s: matrices of more than %u elements", g->call,
+    const int whole = (wgi_node_row(n)->holds & WGI_HOLDS_WHOLE) != 0;
+    (void)wgi_fail(g->c, WG_ENOMEM, "%s: %s%smatrices of more than %u elements", g->call,
+                   whole ? wgi_wholes[n->array]->op->name : "", whole ? ": " : "",
                    UINT32_MAX / 8);
     return 0;
 }
