@@ -222,6 +222,33 @@ static void turns_that_meet_or_differ_are_refused(void **state) {
     wg_tape_reset(tapes[0]);
 }
 
+/* Turns that do not go on as the first two did: what they have assigned to is NaN, and nothing
+ * that they might have, had they gone on; likewise memory of one turn and of all. */
+static void what_is_refused_leaves_other_memory_as_it_was(void **state) {
+    (void)state;
+    static const char sites[2];
+    static const size_t to[5] = {0, 9, 1, 2, 3};
+    for (int what = 0; what < 2; what++) {
+        wg_tape_reset(tapes[0]);
+        wg_real x[40], own[1];
+        for (int i = 0; i < 40; i++) x[i] = wg_input(tapes[0], i);
+        wg_turns *const r =
+            wg_turns_begin(tapes[0], &sites[what], "of the test", WG_TURNS_EACH);
+        for (size_t i = 0; i < 5; i++)
+            if (wg_turns_next(r)) {
+                if (what == 1) wg_turns_local(r, own, sizeof own);
+                wg_turns_store(r, what == 1 && i == 1 ? own : &x[to[i]], wg_constant(1));
+            }
+        assert_int_equal(wg_turns_end(r), WG_EARG);
+        for (size_t i = 0; i < 40; i++) {
+            const bool assigned = i == 0 || (i == 9 && what == 0);
+            if (assigned) assert_true(isnan(wg_value(x[i])));
+            else assert_true(wg_value(x[i]) == (double)i);
+        }
+    }
+    wg_tape_reset(tapes[0]);
+}
+
 static void all_turns_have_to_run(void **state) {
     (void)state;
     static const char site;
@@ -249,6 +276,7 @@ int main(void) {
         cmocka_unit_test(what_is_reached_by_index_is_that_of_the_turns),
         cmocka_unit_test(what_lies_between_is_no_conflict),
         cmocka_unit_test(turns_that_meet_or_differ_are_refused),
+        cmocka_unit_test(what_is_refused_leaves_other_memory_as_it_was),
         cmocka_unit_test(all_turns_have_to_run),
     };
     return cmocka_run_group_tests_name("function_turns_each", tests, open_tapes, close_tapes);

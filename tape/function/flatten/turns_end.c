@@ -294,11 +294,13 @@ static void assign_all(wgi_turns *r, int which, wg_mat y) {
     }
 }
 
-/* After a failure. */
+/* After a failure: where turns that were run have been, and, where two are run only, where the
+ * others would be. */
 static void assign_nan(wgi_turns *r) {
+    const int all_run = (r->flags & WG_TURNS_EACH) != 0;
     for (size_t i = 0; i < r->places.n; i++) {
         const wgi_turn_place *const q = wgi_turn_place_at(r, i);
-        size_t turns = q->again && q->stride != 0 ? r->turn : 1;
+        size_t turns = q->seen < 2 || q->stride == 0 ? 1 : all_run ? q->seen : r->turn;
         if (q->each && r->reached.n > q->column)
             turns = (r->reached.n - q->column - 1) / r->columns + 1;
         for (size_t p = 0; is_outer(q) && !q->held && (q->stored || q->added) && p < turns; p++)
