@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <string.h>
 #include <wengert.h>
+#include "test/counted.h"
 #include "test/tolerance.h"
 
 /* Springs between points in the plane: both ends by index, as in the first one the same point
@@ -271,6 +272,34 @@ static void all_turns_have_to_run(void **state) {
     wg_tape_reset(tapes[0]);
 }
 
+/* Where memory is refused, also for what is assigned after the record, the loop says so. */
+static void memory_that_is_refused_is_an_error(void **state) {
+    (void)state;
+    static const char site;
+    enum { TURNS = 3000, SUMS = 3 };
+    size_t refused = 0;
+    for (int good = 0; !good; refused++) {
+        struct counted memory = counted_start();
+        wg_tape *const t = wg_tape_new(&(wg_options){.memory = counted_memory(&memory)});
+        assert_non_null(t);
+        const wg_real x = wg_input(t, 2);
+        wg_real sum[SUMS] = {wg_constant(0), wg_constant(0), wg_constant(0)};
+        memory.fail_at = memory.asked + refused, memory.fail_on = 1;
+        wg_turns *const r = wg_turns_begin(t, &site, "of the test", WG_TURNS_EACH);
+        for (int i = 0; i < TURNS; i++)
+            if (wg_turns_next(r))
+                wg_turns_add_each(r, &sum[i % SUMS], wg_turns_load_each(r, &x));
+        good = wg_turns_end(r) == WG_OK;
+        assert_int_equal(wg_tape_status(t) == WG_OK, good);
+        for (int k = 0; good && k < SUMS; k++)
+            assert_true(wg_value(sum[k]) == 2.0 * TURNS / SUMS);
+        wg_tape_free(t);
+        assert_int_equal(memory.ranges, 0);
+        assert_int_equal(memory.wrong, 0);
+    }
+    assert_true(refused > 10);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_is_reached_by_index_is_that_of_the_turns),
@@ -278,6 +307,7 @@ int main(void) {
         cmocka_unit_test(turns_that_meet_or_differ_are_refused),
         cmocka_unit_test(what_is_refused_leaves_other_memory_as_it_was),
         cmocka_unit_test(all_turns_have_to_run),
+        cmocka_unit_test(memory_that_is_refused_is_an_error),
     };
     return cmocka_run_group_tests_name("function_turns_each", tests, open_tapes, close_tapes);
 }

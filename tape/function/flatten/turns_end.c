@@ -342,6 +342,7 @@ static void record(wgi_turns *r, const wg_callable *k) {
     }
     for (int g = 0; g < WGI_TURNS_OUTPUTS; g++)
         if (outputs_of(r, g) != 0) assign_all(r, g, y[m++]);
+    if (r->c->status != WG_OK) r->failed = 1; /* of what is assigned */
 }
 
 /* Inputs and outputs; a function has an input. */
