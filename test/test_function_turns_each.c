@@ -300,6 +300,28 @@ static void memory_that_is_refused_is_an_error(void **state) {
     assert_true(refused > 10);
 }
 
+/* A function that is kept of turns that add to a number is none of turns that add to a variable. */
+static void numbers_are_no_variables_of_the_same_site(void **state) {
+    (void)state;
+    static const char site;
+    wg_tape_reset(tapes[0]);
+    const wg_real x = wg_input(tapes[0], 3);
+    double number = 0;
+    wg_real variable = wg_constant(0);
+    for (int k = 0; k < 2; k++) {
+        wg_turns *const r = wg_turns_begin(tapes[0], &site, "of the test", 0);
+        for (int i = 0; i < 4; i++)
+            if (wg_turns_next(r)) {
+                const wg_real v = wg_turns_load(r, &x);
+                if (k == 0) wg_turns_add_number(r, &number, v);
+                else wg_turns_add(r, &variable, v);
+            }
+        assert_int_equal(wg_turns_end(r), WG_OK);
+    }
+    assert_int_equal(wg_reverse(tapes[0], variable), WG_OK);
+    assert_true(number == 12 && wg_value(variable) == 12 && wg_adjoint(tapes[0], x) == 4);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_is_reached_by_index_is_that_of_the_turns),
@@ -308,6 +330,7 @@ int main(void) {
         cmocka_unit_test(what_is_refused_leaves_other_memory_as_it_was),
         cmocka_unit_test(all_turns_have_to_run),
         cmocka_unit_test(memory_that_is_refused_is_an_error),
+        cmocka_unit_test(numbers_are_no_variables_of_the_same_site),
     };
     return cmocka_run_group_tests_name("function_turns_each", tests, open_tapes, close_tapes);
 }

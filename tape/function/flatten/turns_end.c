@@ -391,7 +391,8 @@ wg_status wg_turns_end(wg_turns *turns) {
         const wgi_turn_place *const q = wgi_turn_place_at(r, k);
         const uint64_t words[] = {(uint64_t)q->of << 32 | q->ago,
                                   (uint64_t)q->input << 8 | q->output |
-                                      (uint64_t)(q->local != 0) << 16};
+                                      (uint64_t)(q->local != 0) << 16 |
+                                      (uint64_t)q->number << 17};
         for (int i = 0; i < 2; i++)
             if (wgi_turn_need(r, &r->way, sizeof *words))
                 ((uint64_t *)r->way.at)[r->way.n++] = words[i];
