@@ -52,7 +52,8 @@ enum { TYPES, TAPE, SPECIAL, LET, SCALAR, ARRAY, GIVEN, HEADERS };
 static const char *const header_names[HEADERS] = {"types",  "tape",  "special", "let",
                                                   "scalar", "array", "given"};
 
-/* By a name, or how it begins (with a *); the first row that fits. */
+/* By a name, or how it begins (with a *); the first row that fits. Powers of two are written in
+ * sources, too, that have no math.h, which comes with SPECIAL. */
 static const struct {
     const char *name;
     int header;
@@ -63,19 +64,19 @@ static const struct {
     {"wg_le", ARRAY},        {"wg_gt", ARRAY},     {"wg_ge", ARRAY},     {"wg_eq", ARRAY},
     {"wg_ne", ARRAY},        {"wg_tape", TAPE},    {"wg_real", TAPE},    {"wg_constant", TAPE},
     {"wg_value", TAPE},      {"wg_status", TYPES}, {"WG_OK", TYPES},     {"WG_E*", TYPES},
-    {"wgi_*", SPECIAL}};
+    {"wgi_*", SPECIAL},   {"ldexp", SPECIAL}};
 
 /* HEADERS: it is none of the library's; -1: of any header. */
 static int home_of(const char *name) {
-    if (!starts_with(name, "wg_") && !starts_with(name, "wgi_") && !starts_with(name, "WG_") &&
-        !starts_with(name, "WGI_"))
-        return HEADERS;
     for (size_t k = 0; k < sizeof homes / sizeof *homes; k++) {
         const char *const row = homes[k].name;
         const size_t n = strlen(row);
         if (row[n - 1] == '*' ? strncmp(name, row, n - 1) == 0 : same(name, row))
             return homes[k].header;
     }
+    if (!starts_with(name, "wg_") && !starts_with(name, "wgi_") && !starts_with(name, "WG_") &&
+        !starts_with(name, "WGI_"))
+        return HEADERS;
     return starts_with(name, "wg_") &&
                    known_function(name + strlen("wg_"), NULL)->kind == KNOWN_OPERATION
                ? SCALAR

@@ -46,6 +46,8 @@ const char *write_loop(writer *w, const node *n);
 /* A type that grows steadily as long as its number is one at all: signed ones, and those as
  * wide as pointers. */
 bool is_steady(const type *t);
+/* As a number it does not, where it goes below 0. */
+bool is_unsigned(const type *t);
 bool is_tracked(const turn *t, const decl *d); /* a whole number or pointer of the function */
 /* What a whole number or pointer is from turn to turn; where a place is. */
 course course_of(turn *t, const node *n);

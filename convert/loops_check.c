@@ -157,10 +157,7 @@ bool is_any_whole(turn *t, const node *n) {
     const course c = course_of(t, n);
     const node *const e = bare(n);
     const bool counts = e->kind == NODE_NAME && e->decl == t->counter;
-    const bool is_signed = strstr(n->type->spelling, "unsigned") == NULL &&
-                           !same(n->type->spelling, "size_t") &&
-                           strstr(n->type->spelling, "uint") == NULL;
-    return c == ANY || (c == GROWS && !counts && !is_signed);
+    return c == ANY || (c == GROWS && !counts && is_unsigned(n->type));
 }
 
 static bool check_whole(turn *t, const node *n) {

@@ -10,6 +10,10 @@ static bool is_real(const node *n) { return n->type != NULL && n->type->kind == 
 
 /* ---- whole numbers and pointers ---------------------------------------------------------- */
 
+static const char *without_const(const type *t) {
+    return t->spelling + (starts_with(t->spelling, "const ") ? strlen("const ") : 0);
+}
+
 /* A type that grows steadily as long as its number is one at all: signed ones, and those as
  * wide as pointers. */
 bool is_steady(const type *t) {
@@ -19,13 +23,17 @@ bool is_steady(const type *t) {
         "int32_t", "int64_t",       "uint64_t",           "intptr_t"};
     if (t == NULL) return false;
     if (t->kind == TYPE_POINTER) return true;
-    const char *const s = t->spelling + (starts_with(t->spelling, "const ") ? 6 : 0);
+    const char *const s = without_const(t);
     for (size_t i = 0; t->kind == TYPE_WHOLE && i < sizeof all / sizeof *all; i++)
         if (same(s, all[i])) return true;
     return false;
 }
+bool is_unsigned(const type *t) {
+    const char *const s = without_const(t);
+    return strstr(s, "unsigned") != NULL || strstr(s, "uint") != NULL || same(s, "size_t");
+}
 static bool is_int(const type *t) {
-    const char *const s = t->spelling + (starts_with(t->spelling, "const ") ? 6 : 0);
+    const char *const s = without_const(t);
     return same(s, "int") || same(s, "int32_t");
 }
 

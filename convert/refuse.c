@@ -241,9 +241,9 @@ void refuse_lent(const analysis *a) {
 
 enum { MOST_NAMES = 8 }; /* that are said */
 
-/* Functions of the C library have a name that begins so while files are read. */
+/* Variables of what is written begin with wgc_. Functions of the C library have a name that begins so while files are read. */
 static bool is_ours(const char *s) {
-    static const char *const begin[] = {"wg_", "wgi_", "WG_", "WGI_"};
+    static const char *const begin[] = {"wg_", "wgi_", "wgc_", "WG_", "WGI_", "WGC_"};
     if (starts_with(s, "wgi_plain_")) return false;
     for (size_t i = 0; i < sizeof begin / sizeof *begin; i++)
         if (starts_with(s, begin[i])) return true;

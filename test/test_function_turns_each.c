@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <string.h>
 #include <wengert.h>
+#include "test/counted.h"
 #include "test/tolerance.h"
 
 /* Springs between points in the plane: both ends by index, as in the first one the same point
@@ -222,6 +223,33 @@ static void turns_that_meet_or_differ_are_refused(void **state) {
     wg_tape_reset(tapes[0]);
 }
 
+/* Turns that do not go on as the first two did: what they have assigned to is NaN, and nothing
+ * that they might have, had they gone on; likewise memory of one turn and of all. */
+static void what_is_refused_leaves_other_memory_as_it_was(void **state) {
+    (void)state;
+    static const char sites[2];
+    static const size_t to[5] = {0, 9, 1, 2, 3};
+    for (int what = 0; what < 2; what++) {
+        wg_tape_reset(tapes[0]);
+        wg_real x[40], own[1];
+        for (int i = 0; i < 40; i++) x[i] = wg_input(tapes[0], i);
+        wg_turns *const r =
+            wg_turns_begin(tapes[0], &sites[what], "of the test", WG_TURNS_EACH);
+        for (size_t i = 0; i < 5; i++)
+            if (wg_turns_next(r)) {
+                if (what == 1) wg_turns_local(r, own, sizeof own);
+                wg_turns_store(r, what == 1 && i == 1 ? own : &x[to[i]], wg_constant(1));
+            }
+        assert_int_equal(wg_turns_end(r), WG_EARG);
+        for (size_t i = 0; i < 40; i++) {
+            const bool assigned = i == 0 || (i == 9 && what == 0);
+            if (assigned) assert_true(isnan(wg_value(x[i])));
+            else assert_true(wg_value(x[i]) == (double)i);
+        }
+    }
+    wg_tape_reset(tapes[0]);
+}
+
 static void all_turns_have_to_run(void **state) {
     (void)state;
     static const char site;
@@ -244,12 +272,65 @@ static void all_turns_have_to_run(void **state) {
     wg_tape_reset(tapes[0]);
 }
 
+/* Where memory is refused, also for what is assigned after the record, the loop says so. */
+static void memory_that_is_refused_is_an_error(void **state) {
+    (void)state;
+    static const char site;
+    enum { TURNS = 3000, SUMS = 3 };
+    size_t refused = 0;
+    for (int good = 0; !good; refused++) {
+        struct counted memory = counted_start();
+        wg_tape *const t = wg_tape_new(&(wg_options){.memory = counted_memory(&memory)});
+        assert_non_null(t);
+        const wg_real x = wg_input(t, 2);
+        wg_real sum[SUMS] = {wg_constant(0), wg_constant(0), wg_constant(0)};
+        memory.fail_at = memory.asked + refused, memory.fail_on = 1;
+        wg_turns *const r = wg_turns_begin(t, &site, "of the test", WG_TURNS_EACH);
+        for (int i = 0; i < TURNS; i++)
+            if (wg_turns_next(r))
+                wg_turns_add_each(r, &sum[i % SUMS], wg_turns_load_each(r, &x));
+        good = wg_turns_end(r) == WG_OK;
+        assert_int_equal(wg_tape_status(t) == WG_OK, good);
+        for (int k = 0; good && k < SUMS; k++)
+            assert_true(wg_value(sum[k]) == 2.0 * TURNS / SUMS);
+        wg_tape_free(t);
+        assert_int_equal(memory.ranges, 0);
+        assert_int_equal(memory.wrong, 0);
+    }
+    assert_true(refused > 10);
+}
+
+/* A function that is kept of turns that add to a number is none of turns that add to a variable. */
+static void numbers_are_no_variables_of_the_same_site(void **state) {
+    (void)state;
+    static const char site;
+    wg_tape_reset(tapes[0]);
+    const wg_real x = wg_input(tapes[0], 3);
+    double number = 0;
+    wg_real variable = wg_constant(0);
+    for (int k = 0; k < 2; k++) {
+        wg_turns *const r = wg_turns_begin(tapes[0], &site, "of the test", 0);
+        for (int i = 0; i < 4; i++)
+            if (wg_turns_next(r)) {
+                const wg_real v = wg_turns_load(r, &x);
+                if (k == 0) wg_turns_add_number(r, &number, v);
+                else wg_turns_add(r, &variable, v);
+            }
+        assert_int_equal(wg_turns_end(r), WG_OK);
+    }
+    assert_int_equal(wg_reverse(tapes[0], variable), WG_OK);
+    assert_true(number == 12 && wg_value(variable) == 12 && wg_adjoint(tapes[0], x) == 4);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_is_reached_by_index_is_that_of_the_turns),
         cmocka_unit_test(what_lies_between_is_no_conflict),
         cmocka_unit_test(turns_that_meet_or_differ_are_refused),
+        cmocka_unit_test(what_is_refused_leaves_other_memory_as_it_was),
         cmocka_unit_test(all_turns_have_to_run),
+        cmocka_unit_test(memory_that_is_refused_is_an_error),
+        cmocka_unit_test(numbers_are_no_variables_of_the_same_site),
     };
     return cmocka_run_group_tests_name("function_turns_each", tests, open_tapes, close_tapes);
 }

@@ -192,6 +192,7 @@ static int64_t place_at(wgi_turns *r, const void *p, int number) {
     q->at = at, q->local = local;
     q->number = number != 0;
     q->size = number ? sizeof(double) : sizeof(wg_real);
+    q->seen = 1;
     q->next = *first;
     *first = (uint32_t)++r->places.n;
     return (int64_t)r->places.n - 1;
@@ -214,10 +215,12 @@ static wgi_turn_place *place_of(wgi_turns *r, unsigned what, const void *p, int 
     const uintptr_t moved = at - q->at;
     const ptrdiff_t stride = r->turn == 2 ? (ptrdiff_t)moved : q->stride;
     if (local != q->local || q->number != (number != 0) || (local != 0 && stride != 0) ||
-        (q->again && q->stride != stride) || moved != (uintptr_t)stride * (r->turn - 1))
+        (q->seen > 1 && q->stride != stride) || moved != (uintptr_t)stride * (r->turn - 1)) {
         wgi_turn_fail(r, WG_EARG, "its turns do not reach memory in the same way");
+        return NULL;
+    }
     q->stride = stride;
-    q->again = 1;
+    q->seen = r->turn;
     return NULL;
 }
 

@@ -37,7 +37,8 @@ typedef struct wgi_turn_place {
     uint32_t next;    /* with the same hash, plus one */
     unsigned char size, number,
         whole; /* it holds a number, no variable; it is a whole number */
-    unsigned char loaded, stored, added, again; /* again: seen in the second turn */
+    unsigned char loaded, stored, added;
+    size_t seen; /* the last turn that reached it, where it has to be */
     unsigned char held; /* a state that holds what stands in memory besides */
     unsigned char each; /* one of the kinds below: where it is in each turn, or its number,
                          * stands in a column of what was reached; 0: it moves steadily */

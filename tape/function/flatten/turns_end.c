@@ -294,11 +294,13 @@ static void assign_all(wgi_turns *r, int which, wg_mat y) {
     }
 }
 
-/* After a failure. */
+/* After a failure: where turns that were run have been, and, where two are run only, where the
+ * others would be. */
 static void assign_nan(wgi_turns *r) {
+    const int all_run = (r->flags & WG_TURNS_EACH) != 0;
     for (size_t i = 0; i < r->places.n; i++) {
         const wgi_turn_place *const q = wgi_turn_place_at(r, i);
-        size_t turns = q->again && q->stride != 0 ? r->turn : 1;
+        size_t turns = q->seen < 2 || q->stride == 0 ? 1 : all_run ? q->seen : r->turn;
         if (q->each && r->reached.n > q->column)
             turns = (r->reached.n - q->column - 1) / r->columns + 1;
         for (size_t p = 0; is_outer(q) && !q->held && (q->stored || q->added) && p < turns; p++)
@@ -340,6 +342,7 @@ static void record(wgi_turns *r, const wg_callable *k) {
     }
     for (int g = 0; g < WGI_TURNS_OUTPUTS; g++)
         if (outputs_of(r, g) != 0) assign_all(r, g, y[m++]);
+    if (r->c->status != WG_OK) r->failed = 1; /* of what is assigned */
 }
 
 /* Inputs and outputs; a function has an input. */
@@ -388,7 +391,8 @@ wg_status wg_turns_end(wg_turns *turns) {
         const wgi_turn_place *const q = wgi_turn_place_at(r, k);
         const uint64_t words[] = {(uint64_t)q->of << 32 | q->ago,
                                   (uint64_t)q->input << 8 | q->output |
-                                      (uint64_t)(q->local != 0) << 16};
+                                      (uint64_t)(q->local != 0) << 16 |
+                                      (uint64_t)q->number << 17};
         for (int i = 0; i < 2; i++)
             if (wgi_turn_need(r, &r->way, sizeof *words))
                 ((uint64_t *)r->way.at)[r->way.n++] = words[i];
