@@ -64,7 +64,7 @@ static const struct {
     {"wg_le", ARRAY},        {"wg_gt", ARRAY},     {"wg_ge", ARRAY},     {"wg_eq", ARRAY},
     {"wg_ne", ARRAY},        {"wg_tape", TAPE},    {"wg_real", TAPE},    {"wg_constant", TAPE},
     {"wg_value", TAPE},      {"wg_status", TYPES}, {"WG_OK", TYPES},     {"WG_E*", TYPES},
-    {"wgi_*", SPECIAL},   {"ldexp", SPECIAL}};
+    {"wgi_*", SPECIAL},      {"ldexp", SPECIAL}};
 
 /* HEADERS: it is none of the library's; -1: of any header. */
 static int home_of(const char *name) {

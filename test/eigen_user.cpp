@@ -135,6 +135,10 @@ void spectra() {
         const Eigen::BDCSVD<matrix> s(x, Eigen::ComputeThinU | Eigen::ComputeThinV);
         return active(s.solve(vector::Constant(n, 1.0)).sum() + s.singularValues()(0));
     });
+    using unaligned = Eigen::Matrix<active, Eigen::Dynamic, Eigen::Dynamic, Eigen::DontAlign>;
+    const MatrixXd at = some(4, 3);
+    const double most = wg::value(Eigen::BDCSVD<unaligned>(at.cast<active>()).singularValues()(0));
+    check(std::fabs(most - at.operatorNorm()) <= 1e-12, "BDCSVD", "a matrix that is not aligned");
     differentiate("JacobiSVD", some(6, 4), 0, [](const matrix &x) {
         const Eigen::JacobiSVD<matrix> s(x, Eigen::ComputeThinU | Eigen::ComputeThinV);
         return active(s.solve(vector::Constant(6, 1.0)).sum() + s.singularValues()(0));

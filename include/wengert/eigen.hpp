@@ -502,7 +502,7 @@ class BDCSVD<Matrix<wg::active, Dynamic, Dynamic, Order>>
     }
     BDCSVD &compute(const MatrixType &matrix, unsigned options) {
         const Index m = matrix.rows(), n = matrix.cols();
-        const bool by_columns = Order == ColMajor;
+        const bool by_columns = !MatrixType::IsRowMajor;
         this->allocate(m, n, options);
         wg::detail::gathered a(m, n, matrix.data(), by_columns ? 1 : n, by_columns ? m : 1);
         this->m_isInitialized = true;
