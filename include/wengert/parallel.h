@@ -30,10 +30,10 @@
  * its own, which begins with that of the variable. If one segment has added to it, that is the
  * adjoint, as on one tape; if several have, it is that of the first of them, plus what the
  * others have added, from the last one on. So a gradient differs from that of the loop on one
- * tape in the order of these additions, by rounding, and in nothing else: where each variable
- * is used by one segment, in no bit. Sweeps of one adjoint and of several go side by side;
- * second derivatives, replays and functions see one recording, and go through it as through
- * any other. */
+ * tape in the order of these additions, by rounding or where one of them overflows, and in
+ * nothing else: where each variable is used by one segment, in no bit. Sweeps of one adjoint
+ * and of several go side by side; second derivatives, replays and functions see one recording,
+ * and go through it as through any other. */
 #ifndef WENGERT_PARALLEL_H
 #define WENGERT_PARALLEL_H
 
