@@ -687,11 +687,12 @@ static void a_compiler_that_runs_is_stopped_and_leaves_nothing(void **state) {
             /* no child is left; what it has started was killed, and dies when it gets a turn */
             assert_int_equal(waitpid(-1, NULL, WNOHANG), -1);
             assert_int_equal(errno, ECHILD);
-            assert_int_equal(shell("for p in $(cat processes); do n=0; "
-                                   "while kill -0 $p 2>/dev/null && "
-                                   "! grep -q '^State:.Z' /proc/$p/status; "
-                                   "do n=$((n + 1)); test $n -lt 100 || exit 1; sleep 0.1; done; done"),
-                             0);
+            assert_int_equal(
+                shell("for p in $(cat processes); do n=0; "
+                      "while kill -0 $p 2>/dev/null && "
+                      "! grep -q '^State:.Z' /proc/$p/status; "
+                      "do n=$((n + 1)); test $n -lt 100 || exit 1; sleep 0.1; done; done"),
+                0);
             assert_int_equal(shell("rm processes"), 0);
         }
     wg_function_free(f);
