@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* Generated from ops/scalar/scalar.def by ops/scalar/generate.c: `make generate`. Do not edit.
  *
- * wg_let_NAME(t, a, ..) - wg_let(t, wg_NAME(a, ..)) by a call: of each operation, with as many operands as that
- * has. It compiles in a seventh of the time and costs a call, where wg_let has its arithmetic in line; a
- * statement of several operations becomes as many statements. `wengert-convert` writes these for code that runs
- * seldom.
- * Operands: variables; a number as wg_constant(number), which is a number of the statement.
- * Places:  that a tape keeps or tells are rows of ops/scalar/scalar.def, not the lines of calls.
+ * wg_let_NAME(t, a, ..) - wg_let(t, wg_NAME(a, ..)) by a call: of each operation, with as
+ * many operands as that has. It compiles in a seventh of the time and costs a call, where
+ * wg_let has its arithmetic in line; a statement of several operations becomes as many
+ * statements. `wengert-convert` writes these for code that runs seldom.
+ * Operands: variables; a number as wg_constant(number), a number of the statement.
+ * Places:  that a tape keeps or tells are rows of ops/scalar/scalar.def, not lines of calls.
  * Cost:    one record of 32 bytes per two operands, one slot of 8 bytes in the sweep.
  * Errors:  (the result is a passive NaN, the tape keeps the status) those of wg_let. */
 #ifndef WENGERT_LET_H

@@ -745,7 +745,8 @@ static inline double wgi_product(double d, double p) {
     return __builtin_expect(v != v, 0) && (d == 0 || p == 0) ? 0 : v;
 }
 
-/* Sweeps a run of records forward. Every slot starts with zeros or with a seed; 1, 2, 4 or 8 lanes. */
+/* Sweeps a run of records forward. Every slot starts with zeros or with a seed; 1, 2, 4 or 8
+ * lanes. */
 void wgi_forward_lanes(const wgi_record *low, const wgi_record *high, double *tangent,
                        size_t lanes);
 
