@@ -216,7 +216,8 @@ WG_API wg_status wg_polar(wg_tape *t, wg_mat a, wg_mat *u, wg_mat *h);
  *          m < n: U = L^-T Q X_, Z = L^-T L^-1 B, B_ += U, A_ += Z ((I - Q' Q) X_)' - U X'.
  * Cost:    2 m n^2 + 4 m n k flops; the adjoint 8 m n k. Keeps 8 m n bytes.
  * Errors:  WG_ESINGULAR: A has not full rank; info is the first column (row) that depends on
- *          those before it. Then wg_pinv(a) B is what there is. */
+ *          those before it. Then wg_pinv(a) B is what there is. Told by the triangle, which is
+ *          not pivoted: a rank that is full by rounding only, as of [C C], may be missed. */
 WG_API wg_mat wg_lstsq(wg_tape *t, wg_mat a, wg_mat b);
 
 /* wg_pinv - the pseudo-inverse A^+, by a singular value decomposition. Singular values up to
