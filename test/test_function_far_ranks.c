@@ -127,6 +127,9 @@ static void least_squares_say_where_the_rank_is_lower(void **state) {
             double *const x = c->x + q * c->n;
             for (size_t e = 0; e < c->n; e++) x[e] = uniform(-1, 1);
             if (q < lower) deficient(s.rows, s.cols, q, x);
+            if (q != 6) continue; /* units of columns, or rows, are no matter of rank */
+            for (size_t e = 0; e < s.rows * s.cols; e++)
+                x[e] = ldexp(x[e], -60 * (int)(s.rows < s.cols ? e % s.rows : e / s.rows));
         }
         assert_int_equal(far_check(c, k != 1 ? FAR_COMPILED | FAR_CURVED : FAR_CURVED),
                          7 - lower);

@@ -340,6 +340,36 @@ static void least_squares_refuse_where_a_pseudo_inverse_has_a_lower_rank(void **
     wg_tape_free(t);
 }
 
+/* Columns of a tall A in units of 2^-300 to 2^300, or rows of a wide one and of B: the solution
+ * is that of A in these units. */
+static void units_are_no_matter_of_rank(void **state) {
+    (void)state;
+    static const size_t shapes[][2] = {{5, 3}, {3, 3}, {3, 5}, {24, 20}};
+    wg_tape *const t = wg_tape_new(NULL);
+    for (size_t k = 0; k < sizeof shapes / sizeof *shapes; k++) {
+        const size_t m = shapes[k][0], n = shapes[k][1], p = least(m, n);
+        double *const a = random_numbers(95, m * n), *const b = random_numbers(96, m), x[24];
+        for (int scaled = 0; scaled < 2; scaled++) {
+            for (size_t i = 0; i < m && scaled; i++) {
+                for (size_t j = 0; j < n; j++)
+                    a[i + j * m] *= pow(2, 600. * (double)(m < n ? i : j) / (double)p - 300);
+                if (m < n) b[i] *= pow(2, 600. * (double)i / (double)p - 300);
+            }
+            wg_tape_reset(t);
+            const wg_mat y =
+                wg_lstsq(t, wg_mat_input(t, m, n, a, m), wg_mat_input(t, m, 1, b, m));
+            if (y.value == NULL) fail_msg("%zu by %zu: %s", m, n, wg_tape_message(t));
+            for (size_t j = 0; j < n && scaled; j++) {
+                const double unit = m < n ? 1 : pow(2, 600. * (double)j / (double)p - 300);
+                assert_true(close_ulp(y.value[j] * unit, x[j], TOL_MATRIX_ULP));
+            }
+            memcpy(x, y.value, n * sizeof *x);
+        }
+        free(a), free(b);
+    }
+    wg_tape_free(t);
+}
+
 static void shapes_that_do_not_fit_are_named(void **state) {
     (void)state;
     wg_tape *const t = wg_tape_new(NULL);
@@ -451,6 +481,7 @@ int main(void) {
         cmocka_unit_test(deficient_least_squares_fail_and_are_forgotten_by_a_rewind),
         cmocka_unit_test(a_rank_that_is_full_by_rounding_only_is_not_full),
         cmocka_unit_test(least_squares_refuse_where_a_pseudo_inverse_has_a_lower_rank),
+        cmocka_unit_test(units_are_no_matter_of_rank),
         cmocka_unit_test(shapes_that_do_not_fit_are_named),
     };
     return cmocka_run_group_tests_name("orthogonal", tests, NULL, NULL);

@@ -222,9 +222,11 @@ WG_API wg_status wg_polar(wg_tape *t, wg_mat a, wg_mat *u, wg_mat *h);
  *          m < n: U = L^-T Q X_, Z = L^-T L^-1 B, B_ += U, A_ += Z ((I - Q' Q) X_)' - U X'.
  * Cost:    2 m n^2 + min(m, n)^3 / 3 + 4 m n k flops; the adjoint 8 m n k. Keeps 8 m n bytes.
  * Errors:  WG_ESINGULAR: A has not full rank, or full by rounding only: the condition number
- *          |A| |A^+| (Frobenius) is 1 / ((max(m, n) + 2) DBL_EPSILON) or more, as it is wherever
- *          wg_pinv(a, -1) has a lower rank, whose product with B is what there is then; info is
- *          the first column (row) that depends on those before it. A NaN in A is not refused. */
+ *          |R| |R^-1| (Frobenius) of its triangle, whose columns have been divided by their
+ *          largest elements, is 1 / ((max(m, n) + 2) DBL_EPSILON) or more; info is the first
+ *          column (row) that depends on those before it. wg_pinv(a, -1) B is what there is then.
+ *          Units of the columns (m < n: rows) are no matter of rank here; of wg_pinv, which has
+ *          the smallest X for a lower one, they are. A NaN in A is not refused. */
 WG_API wg_mat wg_lstsq(wg_tape *t, wg_mat a, wg_mat b);
 
 /* wg_pinv - the pseudo-inverse A^+, by a singular value decomposition. Singular values up to

@@ -199,9 +199,10 @@ static wg_status lstsq_jvp(wg_block *b) {
     return WG_OK;
 }
 
-/* y = A^+ C by A = Q R, or A' = Q R: R^-1 Q' C, or Q R'^-1 C. Gives whether the rank is full,
- * singular values up to `least` times the largest being 0. */
-static int write_least(wg_tape *t, wgi_reals a, wgi_reals c, double least, wg_real *y) {
+/* y = A^+ C by A = Q R, or A' = Q R: R^-1 Q' C, or Q R'^-1 C. Gives whether the rank is full
+ * (wgi_has_full_rank). */
+static int write_least(wg_tape *t, wgi_reals a, wgi_reals c, double least, int each,
+                       wg_real *y) {
     const int tall = a.rows >= a.cols;
     const wgi_reals turned = wgi_reals_turn(a, !tall);
     const size_t m = turned.rows, p = turned.cols, k = c.cols;
@@ -210,7 +211,7 @@ static int write_least(wg_tape *t, wgi_reals a, wgi_reals c, double least, wg_re
     const wgi_reals basis = wgi_reals_packed(q, m, p), triangle = wgi_reals_packed(r, p, p);
     if (q == NULL || r == NULL || z == NULL) return 1; /* the tape has failed */
     wgi_expand_qr(t, turned, NULL, q, r);
-    const int full = wgi_has_full_rank(t, triangle, least);
+    const int full = wgi_has_full_rank(t, triangle, least, each);
     if (tall) wgi_expand_mul(t, wgi_reals_turn(basis, 1), c, z);
     wgi_expand_triangle(t, wgi_reals_turn(triangle, !tall), tall, 0, k, z, 1, p);
     if (!tall) wgi_expand_mul(t, basis, wgi_reals_packed(z, p, k), y);
@@ -219,7 +220,7 @@ static int write_least(wg_tape *t, wgi_reals a, wgi_reals c, double least, wg_re
 
 static wg_status lstsq_expand(wg_tape *t, const wg_block *b, const wg_real *x, wg_real *y) {
     const wgi_reals a = wgi_reals_operand(b, x, 0);
-    if (!write_least(t, a, wgi_reals_operand(b, x, 1), wgi_rounding(a.rows, a.cols), y))
+    if (!write_least(t, a, wgi_reals_operand(b, x, 1), wgi_rounding(a.rows, a.cols), 1, y))
         return WG_ESINGULAR;
     return wg_tape_status(t);
 }
@@ -571,7 +572,7 @@ static wg_status pinv_expand(wg_tape *t, const wg_block *b, const wg_real *x, wg
     if (one == NULL) return wg_tape_status(t);
     if (m == 0 || n == 0) return WG_OK;
     if (!write_least(t, wgi_reals_operand(b, x, 0), wgi_reals_packed(one, m, m), threshold(b),
-                     y))
+                     0, y))
         return WG_EDEGENERATE;
     return wg_tape_status(t);
 }

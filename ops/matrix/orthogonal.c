@@ -296,8 +296,9 @@ static wg_status qr_expand(wg_tape *t, const wg_block *b, const wg_real *x, wg_r
         wgi_expand_copy(wgi_reals_packed(q, m, p), wgi_reals_result(b, y, (size_t)what->q));
     if (what->r >= 0)
         wgi_expand_copy(wgi_reals_packed(r, p, n), wgi_reals_result(b, y, (size_t)what->r));
-    return wgi_has_full_rank(t, wgi_reals_packed(r, p, p), wgi_rounding(m, n)) ? WG_OK
-                                                                               : WG_EDEGENERATE;
+    return wgi_has_full_rank(t, wgi_reals_packed(r, p, p), wgi_rounding(m, n), 1)
+               ? WG_OK
+               : WG_EDEGENERATE;
 }
 
 /* S symmetric, from the lower triangle of a. */
@@ -372,7 +373,7 @@ static wg_status independent_vjp(wg_block *b) { return (void)b, WG_OK; }
 static wg_status independent_expand(wg_tape *t, const wg_block *b, const wg_real *x,
                                     wg_real *y) {
     const double least = *(const double *)b->params;
-    const wg_real condition = wgi_expand_condition(t, wgi_reals_operand(b, x, 0));
+    const wg_real condition = wgi_expand_condition(t, wgi_reals_operand(b, x, 0), 1);
     y[0] = wgi_expand_good(t, wg_let(t, wg_sub(1 / (least * least), condition)));
     return WG_OK;
 }

@@ -26,7 +26,8 @@ static inline double wgi_rounding(size_t m, size_t n) {
 
 /* The first column of an upper triangle of order p, or row of a lower one, that depends on those
  * before it, counted from 1; 0: none, or there is a NaN. It does where the condition number of
- * what goes up to it, beside the whole, is 1 / least or more (rank.c). p^3 / 3 flops; work: p^2. */
+ * what goes up to it, beside the whole, is 1 / least or more, whatever the units of columns (rows)
+ * are (rank.c). p^3 / 3 flops; work: p^2. */
 int wgi_dependent(int upper, size_t p, double least, const double *r, size_t ld, double *work);
 
 static inline int wgi_any(const double *x, size_t n) {
@@ -35,10 +36,11 @@ static inline int wgi_any(const double *x, size_t n) {
     return 0;
 }
 
-/* The square of the condition number of an upper triangle; NaN, or infinite, where it has no
- * inverse. */
-wg_real wgi_expand_condition(wg_tape *t, wgi_reals r);
-/* Whether a triangle is one that wgi_dependent finds nothing in is compared at every point. */
-int wgi_has_full_rank(wg_tape *t, wgi_reals r, double least);
+/* The square of the condition number of an upper triangle, `each` of its columns being divided by
+ * its largest element; NaN, or infinite, where it has no inverse. */
+wg_real wgi_expand_condition(wg_tape *t, wgi_reals r, int each);
+/* Whether that number of a triangle is below 1 / least is compared at every point; with `each`
+ * as wgi_dependent tells it. */
+int wgi_has_full_rank(wg_tape *t, wgi_reals r, double least, int each);
 
 #endif
