@@ -91,8 +91,8 @@ static void *converted_by(const batch *b, const mode *how) {
         (void)fclose(program);
         print_into(
             command, sizeof command,
-            "%s/wengert-convert %s %s/p%u.c --function p%u_f --with-respect-to 'x[0:3]' --of 'return,y[0:2]' -o %s/p%u_wg.c",
-            setting("B", "."), how->options, scratch, k, k, scratch, k);
+            "wengert-convert %s %s/p%u.c --function p%u_f --with-respect-to 'x[0:3]' --of 'return,y[0:2]' -o %s/p%u_wg.c",
+            how->options, scratch, k, k, scratch, k);
         taken[k % PROGRAMS] = converts("%s", command);
         if (!taken[k % PROGRAMS]) continue;
         fprintf(to, "#include \"p%u_wg.c\"\n", k);
