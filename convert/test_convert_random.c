@@ -112,13 +112,17 @@ static void *converted_by(const batch *b, const mode *how) {
     }
     (void)fclose(to);
     if (how->use == CONVERTED) return NULL;
+    const char *const flags = how->alone ? QUICK_WIDE : QUICK;
+    char first[NAME_BYTES + 32], options[2 * NAME_BYTES];
+    include_precompiled(first, sizeof first, flags);
+    print_into(options, sizeof options, "%s -Wall -Wextra -Werror %s", flags, first);
     if (how->use == TAKEN) {
         print_into(name, sizeof name, "%s%u.c", how->name, b->first);
-        take(name, QUICK " -Wall -Wextra -Werror");
+        take(name, options);
         return NULL;
     }
     print_into(name, sizeof name, "%s%u", how->name, b->first);
-    build_library(name, QUICK " -Wall -Wextra -Werror");
+    build_library(name, options);
     return load_library(name);
 }
 
