@@ -7,6 +7,13 @@
  * groups they see through windows. */
 #include "parallel.h"
 
+#if defined(__x86_64__)
+#include <immintrin.h>
+#endif
+
+enum { GROUP_BITS = 6 };
+_Static_assert(1 << GROUP_BITS == WGI_GROUP_SLOTS, "of a group");
+
 /* ---- the look ---- */
 
 void wgi_parallel_open(wg_parallel *p) {
@@ -38,7 +45,8 @@ static wg_status need_zeros(wgi_core *c, wgi_region *r, const void *before, size
 static wg_status open_used(const wg_parallel *p, wgi_segment *segment) {
     wgi_core *const c = segment->c;
     const wg_status s =
-        need_zeros(c, &c->index[0], segment->zeros, &segment->known, groups_before(p), 1);
+        need_zeros(c, &c->index[0], segment->zeros, &segment->known,
+                   groups_before(p) + sizeof(int), 1); /* where it is gathered by words */
     segment->zeros = (unsigned char *)c->index[0].base;
     if (s == WG_OK) segment->used = segment->zeros;
     return s;
@@ -61,29 +69,97 @@ static __attribute__((noinline, cold)) void add_group(wgi_segment *s, uint32_t g
     s->used[group] = 1;
 }
 
-/* Notes what is used by records that are moved by so many slots, where they are. Gives an
- * operand that the segment may not use; 0: there is none. Mostly nothing is new: then no branch
- * is taken but for variables of the segment. */
+/* Of a look at records whose slots are moved by `shift`. */
+typedef struct looking {
+    wgi_segment *s;
+    uint32_t before, shift;
+    uint32_t strange; /* an operand that the segment may not use; or 0 */
+} looking;
+
+static void look_at_slot(looking *l, uint32_t *slot) {
+    wgi_segment *const s = l->s;
+    if (*slot - s->first < s->count) *slot += l->shift;
+    else if (*slot >= l->before) l->strange = *slot;
+    else if (!s->used[*slot / WGI_GROUP_SLOTS]) add_group(s, *slot / WGI_GROUP_SLOTS);
+}
+
+static void look_at_record(looking *l, wgi_record *r) {
+    r->out += l->shift;
+    look_at_slot(l, &r->in0);
+    if (r->in1 != 0) look_at_slot(l, &r->in1);
+}
+
+/* As long as nothing is new in AT_ONCE records, mostly that is; gives the first for which that
+ * is not known. */
+typedef wgi_record *look_known(const looking *l, wgi_record *r, const wgi_record *top);
+enum { AT_ONCE = 4 };
+
+#if defined(__x86_64__)
+/* The slots of two records, and their places. */
+__attribute__((target("avx2"))) static inline __m256i slots_of(const wgi_record *r) {
+    return _mm256_inserti128_si256(
+        _mm256_castsi128_si256(_mm_loadu_si128((const __m128i *)(const void *)r)),
+        _mm_loadu_si128((const __m128i *)(const void *)(r + 1)), 1);
+}
+__attribute__((target("avx2"))) static inline void put_slots(wgi_record *r, __m256i slots) {
+    _mm_storeu_si128((__m128i *)(void *)r, _mm256_castsi256_si128(slots));
+    _mm_storeu_si128((__m128i *)(void *)(r + 1), _mm256_extracti128_si256(slots, 1));
+}
+
+/* Comparisons are signed: of what is below 2^31, or moved by that. */
+__attribute__((target("avx2"))) static wgi_record *look_avx2(const looking *l, wgi_record *r,
+                                                             const wgi_record *top) {
+    const uint32_t middle = (uint32_t)1 << 31;
+    const __m256i first = _mm256_set1_epi32((int)(l->s->first - middle)),
+                  count = _mm256_set1_epi32((int)(l->s->count - middle)),
+                  shift = _mm256_set1_epi32((int)l->shift),
+                  last = _mm256_set1_epi32((int)(l->before - 1)), zero = _mm256_setzero_si256(),
+                  ones = _mm256_cmpeq_epi32(zero, zero);
+    const int *const used = (const int *)(const void *)l->s->used;
+    for (; top - r >= AT_ONCE; r += AT_ONCE) {
+        const __m256i a = slots_of(r), b = slots_of(r + 2);
+        const __m256i own_a = _mm256_cmpgt_epi32(count, _mm256_sub_epi32(a, first)),
+                      own_b = _mm256_cmpgt_epi32(count, _mm256_sub_epi32(b, first));
+        /* operands from before; 0 in the place of others */
+        const __m256i old = _mm256_castps_si256(_mm256_shuffle_ps(
+            _mm256_castsi256_ps(_mm256_andnot_si256(own_a, a)),
+            _mm256_castsi256_ps(_mm256_andnot_si256(own_b, b)), _MM_SHUFFLE(2, 0, 2, 0)));
+        const __m256i odd = _mm256_or_si256(old, _mm256_sub_epi32(last, old));
+        if (_mm256_movemask_ps(_mm256_castsi256_ps(odd)) != 0) return r;
+        /* the low bytes of what is gathered are of the groups */
+        const __m256i known = _mm256_mask_i32gather_epi32(
+            ones, used, _mm256_srli_epi32(old, GROUP_BITS),
+            _mm256_xor_si256(_mm256_cmpeq_epi32(old, zero), ones), 1);
+        if (_mm256_movemask_ps(_mm256_castsi256_ps(_mm256_slli_epi32(known, 31))) != 255)
+            return r;
+        put_slots(r, _mm256_add_epi32(a, _mm256_and_si256(own_a, shift)));
+        put_slots(r + 2, _mm256_add_epi32(b, _mm256_and_si256(own_b, shift)));
+    }
+    return r;
+}
+#endif
+
+static wgi_record *look_plain(const looking *l, wgi_record *r, const wgi_record *top) {
+    (void)l, (void)top;
+    return r;
+}
+
+static look_known *choose(void) {
+#if defined(__x86_64__)
+    if (__builtin_cpu_supports("avx2")) return look_avx2;
+#endif
+    return look_plain;
+}
+
+/* Notes what records use that are moved by so many slots, where they are. Gives an operand that
+ * the segment may not use; 0: there is none. */
 static uint32_t look_at(wgi_record *r, const wgi_record *top, wgi_segment *s, uint32_t before,
                         uint32_t shift) {
-    const uint32_t first = s->first, count = s->count;
-    const unsigned char *const used = s->used;
-    uint32_t strange = 0;
-#define LOOK(in)                                                                               \
-    do {                                                                                       \
-        const uint32_t slot = (in);                                                            \
-        if (__builtin_expect(slot - first < count, 0)) (in) = slot + shift;                    \
-        else if (__builtin_expect(slot >= before, 0)) strange = slot;                          \
-        else if (__builtin_expect(!used[slot / WGI_GROUP_SLOTS], 0))                           \
-            add_group(s, slot / WGI_GROUP_SLOTS);                                              \
-    } while (0)
-    for (; r != top; r++) {
-        r->out += shift;
-        LOOK(r->in0);
-        if (r->in1 != 0) LOOK(r->in1);
-    }
-#undef LOOK
-    return strange;
+    looking l = {s, before, shift, 0};
+    look_known *const known = choose();
+    while ((r = known(&l, r, top)) != top)
+        for (int i = 0; i < AT_ONCE && r != top; i++) look_at_record(&l, r++);
+    return l.strange;
 }
 
 void wgi_parallel_look(const wg_parallel *p, wgi_segment *segment) {
