@@ -106,7 +106,8 @@ __attribute__((target("avx2"))) static inline void put_slots(wgi_record *r, __m2
     _mm_storeu_si128((__m128i *)(void *)(r + 1), _mm256_extracti128_si256(slots, 1));
 }
 
-/* Comparisons are signed: of what is below 2^31, or moved by that. */
+/* Comparisons are signed: of what is below 2^31, or moved by that. No record of a segment is a
+ * block: `kind` is 0, as what is no operand. */
 __attribute__((target("avx2"))) static wgi_record *look_avx2(const looking *l, wgi_record *r,
                                                              const wgi_record *top) {
     const uint32_t middle = (uint32_t)1 << 31;
@@ -197,7 +198,7 @@ enum { FEW = 6, MOST_ROUNDS = 6, LEAST_IN_ROUND = 4 };
 /* What is known of a group while its users are looked at: which remainders k % rounds they have,
  * for each number of rounds; with which numbers of rounds two have the same; how many users,
  * up to more than FEW. */
-enum { REMAINDERS = 20, CLASH = REMAINDERS, USERS = CLASH + MOST_ROUNDS - 1 };
+enum { CLASH = 2 + 3 + 4 + 5 + MOST_ROUNDS, USERS = CLASH + MOST_ROUNDS - 1 };
 
 static uint32_t users_of(uint32_t group) { return group >> USERS; }
 
