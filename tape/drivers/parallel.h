@@ -41,6 +41,13 @@ struct wg_parallel {
     wgi_segment segment[];
 };
 
+/* Chunk k of a segment's records. */
+static inline const wgi_record *wgi_segment_chunk(const wgi_core *c, int k,
+                                                  const wgi_record **top) {
+    *top = k == c->current ? c->head.top : c->chunk[k].top;
+    return c->chunk[k].base;
+}
+
 /* A loop begins: nothing is known of what its segments use. */
 void wgi_parallel_open(wg_parallel *p);
 /* Gives its segments places among the records of the tape, if there was a loop at this position
@@ -48,6 +55,11 @@ void wgi_parallel_open(wg_parallel *p);
 void wgi_parallel_place(wg_parallel *p);
 /* Looks at what a segment has recorded since the last time. */
 void wgi_parallel_look(const wg_parallel *p, wgi_segment *segment);
+/* Nothing is known any more of what a segment uses. */
+void wgi_parallel_forget(wgi_segment *segment);
+/* A stretch of its segments, more than one, among the payloads of the tape, with what they share
+ * of slots from before. */
+wg_status wgi_parallel_share(wg_parallel *p, wgi_stretch **stretch);
 /* Everything from segments to records; fails the tape. */
 wg_status wgi_parallel_join(wg_parallel *p);
 

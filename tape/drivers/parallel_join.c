@@ -3,10 +3,8 @@
  *
  *   tape     [before][segment 0][segment 1] ...
  *
- * A first look at the records of a segment, in whatever thread takes it, mostly while they are
- * in its cache, notes which groups of slots from before it uses: those that several use are
- * what a sweep has to know of (tape/engine/stretch.c). Then they are moved to the tape, and
- * slots get their places there.
+ * Records were looked at before (parallel_look.c). They are moved to the tape, and slots get
+ * their places there.
  *
  * Where there was a loop at the same position the last time, each segment has as many records
  * and slots again, mostly. Then they are recorded where they are to stand in the end, and the
@@ -15,12 +13,6 @@
 
 static const char call[] = "wg_parallel_join";
 
-/* Each chunk of a segment's records. */
-static const wgi_record *chunk_of(const wgi_core *c, int k, const wgi_record **top) {
-    *top = k == c->current ? c->head.top : c->chunk[k].top;
-    return c->chunk[k].base;
-}
-
 /* Records are read this far ahead of their turn: the hardware would stop at the end of a page.
  * To prefetch an address that is not ours does no harm. */
 enum { AHEAD = 4160 };
@@ -28,19 +20,7 @@ static inline void ahead(const wgi_record *r) {
     __builtin_prefetch((const void *)((uintptr_t)r + AHEAD), 0, 2);
 }
 
-/* ---- the first look ---- */
-
-void wgi_parallel_open(wg_parallel *p) {
-    for (size_t k = 0; k < p->segments; k++) {
-        wgi_segment *const segment = &p->segment[k];
-        segment->seen = 0;
-        segment->used = NULL;
-        if (segment->groups != 0) segment->known = 0; /* the last loop was left */
-        segment->groups = 0;
-        segment->strange = 0;
-        segment->status = WG_OK;
-    }
-}
+/* ---- where there was a loop before ---- */
 
 /* What is known of a loop: its position, then the numbers of records and slots of each
  * segment. In memory that is not given up for anything else. */
@@ -121,157 +101,6 @@ static int is_expected(const wg_parallel *p) {
     return p->expected != 0 && records == p->expected;
 }
 
-static size_t groups_before(const wg_parallel *p) { return p->before / WGI_GROUP_SLOTS + 1; }
-
-/* A table in a region, of so many entries, which are 0: those that are not known to be. */
-static wg_status need_zeros(wgi_core *c, wgi_region *r, const void *before, size_t *known,
-                            size_t entries, size_t each) {
-    if (r->base != before || r->committed < *known * each) *known = 0; /* it was given up */
-    const wg_status s = wgi_region_need(c, r, entries * each, *known * each);
-    if (s != WG_OK || entries <= *known) return s;
-    const size_t all = r->committed / each;
-    memset(r->base + *known * each, 0, (all - *known) * each);
-    *known = all;
-    return s;
-}
-
-static wg_status open_used(const wg_parallel *p, wgi_segment *segment) {
-    wgi_core *const c = segment->c;
-    const wg_status s =
-        need_zeros(c, &c->index[0], segment->zeros, &segment->known, groups_before(p), 1);
-    segment->zeros = (unsigned char *)c->index[0].base;
-    if (s == WG_OK) segment->used = segment->zeros;
-    return s;
-}
-
-static uint32_t *groups_of(const wgi_segment *s) {
-    return (uint32_t *)(void *)s->c->index[1].base;
-}
-
-/* One more group. */
-static __attribute__((noinline, cold)) void add_group(wgi_segment *s, uint32_t group) {
-    wgi_core *const c = s->c;
-    const size_t used = s->groups * sizeof(uint32_t);
-    const wg_status status = wgi_region_need(c, &c->index[1], used + sizeof(uint32_t), used);
-    if (status != WG_OK) {
-        s->status = status;
-        return;
-    }
-    groups_of(s)[s->groups++] = group;
-    s->used[group] = 1;
-}
-
-/* Notes what is used by records that are moved by so many slots, where they are. Gives an
- * operand that the segment may not use; 0: there is none. Mostly nothing is new: then no branch
- * is taken but for variables of the segment. */
-static uint32_t look_at(wgi_record *r, const wgi_record *top, wgi_segment *s, uint32_t before,
-                        uint32_t shift) {
-    const uint32_t first = s->first, count = s->count;
-    const unsigned char *const used = s->used;
-    uint32_t strange = 0;
-#define LOOK(in)                                                                               \
-    do {                                                                                       \
-        const uint32_t slot = (in);                                                            \
-        if (__builtin_expect(slot - first < count, 0)) (in) = slot + shift;                    \
-        else if (__builtin_expect(slot >= before, 0)) strange = slot;                          \
-        else if (__builtin_expect(!used[slot / WGI_GROUP_SLOTS], 0))                           \
-            add_group(s, slot / WGI_GROUP_SLOTS);                                              \
-    } while (0)
-    for (; r != top; r++) {
-        r->out += shift;
-        LOOK(r->in0);
-        if (r->in1 != 0) LOOK(r->in1);
-    }
-#undef LOOK
-    return strange;
-}
-
-void wgi_parallel_look(const wg_parallel *p, wgi_segment *segment) {
-    const wgi_core *const c = segment->c;
-    segment->count = c->head.slots - segment->first;
-    if (c->status != WG_OK) return; /* where it had a place may be something else by now */
-    if (c->chunks == 0 || wgi_record_count(c) == segment->seen || segment->status != WG_OK)
-        return;
-    if (segment->used == NULL) segment->status = open_used(p, segment);
-    for (int i = 0; i <= c->current && segment->status == WG_OK; i++) {
-        const wgi_record *top, *const base = chunk_of(c, i, &top);
-        const uint64_t first = c->chunk[i].first, end = first + (uint64_t)(top - base);
-        if (segment->seen >= end) continue;
-        wgi_record *const from = c->chunk[i].base + (segment->seen - first);
-        const uint32_t shift =
-            i == 0 && c->placed != 0 ? segment->expected - segment->first : 0;
-        segment->strange = look_at(from, top, segment, p->before, shift);
-        if (segment->strange != 0) segment->status = WG_ESTALE;
-        segment->seen = end;
-    }
-}
-
-static wg_status look_at_rest(void *context, size_t k) {
-    wg_parallel *const p = context;
-    wgi_parallel_look(p, &p->segment[k]);
-    return p->segment[k].status;
-}
-
-/* Nothing is known any more of what a segment uses. */
-static void forget_groups(wgi_segment *s) {
-    for (size_t i = 0; i < s->groups; i++) s->used[groups_of(s)[i]] = 0;
-    s->groups = 0;
-}
-
-/* ---- what is shared ---- */
-
-/* How many segments use each group: 0, 1, or 2 and more; gives how many entries there are of
- * groups that several use. */
-static size_t count_users(const wg_parallel *p) {
-    size_t shared = 0;
-    for (size_t k = 0; k < p->segments; k++)
-        for (size_t i = 0; i < p->segment[k].groups; i++) {
-            uint32_t *const of = &p->users[groups_of(&p->segment[k])[i]];
-            shared += *of == 1 ? 2 : *of != 0;
-            *of = *of == 0 ? 1 : 2;
-        }
-    return shared;
-}
-
-/* Fills in what a sweep has to know; where there are several users, their number becomes that
- * of the last entry, plus 2. */
-static void list_shared(const wg_parallel *p, wgi_stretch *stretch, wgi_shared *shared) {
-    size_t n = 0;
-    for (size_t k = 0; k < p->segments; k++) {
-        for (size_t i = 0; i < p->segment[k].groups; i++) {
-            const uint32_t group = groups_of(&p->segment[k])[i];
-            uint32_t *const of = &p->users[group];
-            if (*of < 2) continue;
-            if (*of > 2) shared[*of - 3].last = 0;
-            shared[n++] = (wgi_shared){group, (uint32_t)k, *of - 2, 1};
-            *of = (uint32_t)n + 2;
-        }
-        stretch->run[k].shared = n;
-    }
-    stretch->shared = shared;
-}
-
-/* A stretch, where there is more than one segment, and its list. */
-static wg_status share(wg_parallel *p, wgi_stretch **stretch) {
-    wgi_core *const c = p->of.c, *const own = p->segment[0].c;
-    wg_status s = need_zeros(own, &own->index[2], p->users, &p->known, groups_before(p),
-                             sizeof *p->users);
-    p->users = (uint32_t *)(void *)own->index[2].base;
-    if (s != WG_OK) return s;
-    const size_t self = sizeof **stretch + p->segments * sizeof(wgi_run),
-                 bytes = self + count_users(p) * sizeof(wgi_shared);
-    s = wgi_payload_need(c, bytes);
-    if (s == WG_OK) {
-        char *const room = wgi_payload_take(c, bytes);
-        *stretch = (wgi_stretch *)(void *)room;
-        list_shared(p, *stretch, (wgi_shared *)(void *)(room + self));
-    }
-    for (size_t k = 0; k < p->segments; k++)
-        for (size_t i = 0; i < p->segment[k].groups; i++)
-            p->users[groups_of(&p->segment[k])[i]] = 0;
-    return s;
-}
-
 /* ---- the pass ---- */
 
 /* Where slots go. */
@@ -287,7 +116,7 @@ static inline uint32_t moved(moves p, uint32_t slot) {
 static void move_records(const wgi_segment *segment, wgi_record *to) {
     const wgi_core *const c = segment->c;
     for (int i = 0; c->chunks != 0 && i <= c->current; i++) {
-        const wgi_record *top, *r = chunk_of(c, i, &top);
+        const wgi_record *top, *r = wgi_segment_chunk(c, i, &top);
         /* those in their places have other slots already */
         const uint32_t first = i == 0 && c->placed != 0 ? segment->expected : segment->first;
         const moves p = {first, segment->count, segment->to - first};
@@ -387,7 +216,7 @@ static wg_status room_of(wg_parallel *p, const wgi_segment *all, uint64_t slots,
     if (s == WG_OK && all->places != 0)
         s = wgi_region_need(c, &c->places, places + (size_t)all->places * sizeof(wgi_place),
                             places);
-    if (s == WG_OK && p->segments > 1 && all->records != 0) s = share(p, stretch);
+    if (s == WG_OK && p->segments > 1 && all->records != 0) s = wgi_parallel_share(p, stretch);
     if (s == WG_OK && c->width == 0) s = wgi_records_need(c, (size_t)all->records);
     if (s != WG_OK)
         return wgi_fail(c, s, "%s: no room for %llu records", call,
@@ -414,6 +243,12 @@ static void add_stretch(const wg_parallel *p, uint64_t records, uint64_t slots,
 
 /* ---- the join ---- */
 
+static wg_status look_at_rest(void *context, size_t k) {
+    wg_parallel *const p = context;
+    wgi_parallel_look(p, &p->segment[k]);
+    return p->segment[k].status;
+}
+
 /* What has failed in a look, or a pass, in the words of the segment that it is of. */
 static wg_status fail_pass(wg_parallel *p, wg_status s) {
     for (size_t k = 0; k < p->segments; k++)
@@ -434,7 +269,7 @@ static wg_status stay(wg_parallel *p, const wgi_segment *all, uint64_t slots,
     wgi_core *const c = p->of.c;
     c->head.top += all->records;
     wg_status s = wgi_slots_need(c, call, (size_t)slots);
-    if (s == WG_OK && p->segments > 1) s = share(p, stretch);
+    if (s == WG_OK && p->segments > 1) s = wgi_parallel_share(p, stretch);
     c->head.top -= all->records;
     if (s == WG_ENOMEM || s == WG_EBUDGET)
         return wgi_fail(c, s, "%s: no room for what %zu segments share", call, p->segments);
@@ -479,7 +314,7 @@ wg_status wgi_parallel_join(wg_parallel *p) {
     wgi_stretch *stretch = NULL;
     s = is_expected(p) ? stay(p, &all, slots, &stretch) : move_all(p, &all, slots, &stretch);
     if (s == WG_OK) s = fail_pass(p, s);
-    for (size_t k = 0; k < p->segments; k++) forget_groups(&p->segment[k]);
+    for (size_t k = 0; k < p->segments; k++) wgi_parallel_forget(&p->segment[k]);
     if (s != WG_OK) return s;
     if (stretch != NULL) add_stretch(p, all.records, slots, stretch);
     if (c->width == 0) c->head.top += all.records;

@@ -125,6 +125,30 @@ static void clear_marked(wgi_core *c) {
     w[0] = 0;
 }
 
+typedef struct range {
+    char *from;
+    size_t bytes;
+} range;
+
+enum { CLEARED_AT_ONCE = 1 << 18 };
+
+static wg_status clear_piece(void *context, size_t k) {
+    const range *const r = context;
+    const size_t first = k * CLEARED_AT_ONCE, left = r->bytes - first;
+    memset(r->from + first, 0, left < CLEARED_AT_ONCE ? left : CLEARED_AT_ONCE);
+    return WG_OK;
+}
+
+/* Of a recording with parallel loops in the threads of the last one, if it is long. */
+static void clear_range(const wgi_core *c, char *from, size_t bytes) {
+    struct wg_threads *const threads = c->stretch != NULL ? c->stretch->threads : NULL;
+    range r = {from, bytes};
+    if (threads == NULL || bytes < 4 * CLEARED_AT_ONCE) memset(from, 0, bytes);
+    else
+        (void)wgi_threads_run_near(threads, (bytes + CLEARED_AT_ONCE - 1) / CLEARED_AT_ONCE,
+                                   clear_piece, &r);
+}
+
 static void clear(wgi_core *c, uint64_t slots, size_t lanes) {
     wgi_marks *const m = &c->marks;
     const size_t bytes = (size_t)slots * lanes * sizeof(double);
@@ -137,7 +161,7 @@ static void clear(wgi_core *c, uint64_t slots, size_t lanes) {
         return;
     }
     clear_marked(c);
-    memset(adjoints, 0, m->dirty);
+    clear_range(c, adjoints, m->dirty);
     if (m->known < bytes) {
         memset(adjoints + m->known, 0, bytes - m->known);
         m->known = bytes;

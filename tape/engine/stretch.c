@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* Parallel loops in a sweep: the runs of a stretch, side by side.
+/* Parallel loops in a sweep: the runs of a stretch, round after round, those of a round side by
+ * side.
  *
- * A run writes to adjoints of its own slots, and to those of slots from before the loop. Of
- * groups of these that others use, too, it has rows of its own, which go on from what stands
- * among the adjoints, and which it sees through a window. When all runs are done, these rows
- * are put together. Where one run has changed an adjoint, what it has made of it is the adjoint,
- * with the bits of one run after the other. Where several have, it is what the first of them
- * has made of it, plus what the others have added to it, from the last one on. Nothing of that
- * depends on threads. */
+ * A run writes to adjoints of its own slots, and to those of slots from before the loop, as on
+ * one tape: others that use a slot near it have another round. So each adjoint is added to by
+ * one run after the other, in the order of rounds. Of groups that are shared by too many for
+ * that it has rows of its own, which go on from what stands among the adjoints, and which it
+ * sees through a window. When all runs are done, these rows are put together. Where one run has
+ * changed an adjoint, what it has made of it is the adjoint, with the bits of one run after the
+ * other. Where several have, it is what the first of them has made of it, plus what the others
+ * have added to it, from the last one on. Nothing of that depends on threads. */
 #include "stretch.h"
 #include "windows.h"
 
@@ -20,6 +22,7 @@ struct side_by_side {
     wgi_windows *windows;
     const wgi_stretch *stretch;
     uint64_t high, low, top; /* top: there are no rows of slots from there on */
+    size_t round;
     atomic_uint_fast64_t runs, left_out;
     atomic_uint_fast32_t odd; /* a slot with an adjoint that is NaN */
 };
@@ -85,8 +88,7 @@ static void close_window(const struct side_by_side *all, size_t run, wgi_window 
     }
 }
 
-static wg_status sweep_run(void *context, size_t k) {
-    struct side_by_side *const all = context;
+static wg_status sweep_run(struct side_by_side *all, size_t k) {
     wgi_core *const c = all->c;
     const wgi_stretch *const stretch = all->stretch;
     uint64_t low = k == 0 ? stretch->first : stretch->run[k - 1].end,
@@ -114,10 +116,30 @@ static wg_status sweep_run(void *context, size_t k) {
     return s;
 }
 
-/* What is traced stops at the first adjoint of all. */
+static size_t runs_of_round(const struct side_by_side *all) {
+    const wgi_stretch *const s = all->stretch;
+    return (s->runs - all->round + s->rounds - 1) / s->rounds;
+}
+
+/* Number i of the runs of the round. */
+static wg_status sweep_in_round(void *context, size_t i) {
+    struct side_by_side *const all = context;
+    return sweep_run(all, all->round + i * all->stretch->rounds);
+}
+
+/* What is traced stops at the first adjoint of the round. */
 static wg_status last_run_first(struct side_by_side *all) {
     wg_status s = WG_OK;
-    for (size_t k = all->stretch->runs; k-- > 0 && s == WG_OK;) s = sweep_run(all, k);
+    for (size_t i = runs_of_round(all); i-- > 0 && s == WG_OK;) s = sweep_in_round(all, i);
+    return s;
+}
+
+static wg_status sweep_rounds(struct side_by_side *all, wg_threads *threads) {
+    wg_status s = WG_OK;
+    for (all->round = 0; all->round < all->stretch->rounds && s == WG_OK; all->round++)
+        s = all->c->traced
+                ? last_run_first(all)
+                : wgi_threads_run_near(threads, runs_of_round(all), sweep_in_round, all);
     return s;
 }
 
@@ -217,17 +239,16 @@ wg_status wgi_sweep_stretch(wgi_core *c, const wgi_stretch *stretch, uint64_t hi
                  shared = stretch->run[runs - 1].shared;
     wg_status s = wgi_windows_need(c, threads < runs ? threads : runs, runs);
     if (s == WG_OK)
-        s = wgi_windows_need_room(c->windows, (size_t)(all.top / WGI_GROUP_SLOTS + 1), shared,
-                                  c->lanes);
+        s = wgi_windows_need_room(c->windows,
+                                  shared != 0 ? (size_t)(all.top / WGI_GROUP_SLOTS + 1) : 0,
+                                  shared, c->lanes);
     if (s != WG_OK) return fail_stretch(&all, s);
     all.windows = c->windows;
     all.windows->at_work = 1;
     /* waking threads for less takes longer */
-    s = c->traced ? last_run_first(&all)
-                  : wgi_threads_run_near(high - low < LEAST_RECORDS ? NULL : stretch->threads,
-                                         runs, sweep_run, &all);
+    s = sweep_rounds(&all, high - low < LEAST_RECORDS ? NULL : stretch->threads);
     wg_threads *const many = shared < LEAST_SHARED || c->traced ? NULL : stretch->threads;
-    if (s == WG_OK) s = wgi_threads_run_near(many, runs, put_run, &all);
+    if (s == WG_OK && shared != 0) s = wgi_threads_run_near(many, runs, put_run, &all);
     all.windows->at_work = 0;
     c->marks.runs += all.runs;
     c->marks.left_out += all.left_out;

@@ -123,7 +123,9 @@ enum {
 };
 
 /* A part of a recording in runs of records that know nothing of each other: no result of one is
- * an operand in another. They are swept side by side, in any order, and the bits are the same
+ * an operand in another. They are swept round after round: run k in round k % rounds. Those of
+ * one round add to no group of slots together, but for groups that are shared, of which each
+ * has rows of its own; so they are swept side by side, in any order, and the bits are the same
  * (stretch.c). It stands among the payloads. */
 typedef struct wgi_run {
     uint64_t end;   /* the number of the record behind it */
@@ -143,7 +145,7 @@ typedef struct wgi_stretch {
     uint64_t first;             /* the number of its first record */
     uint64_t before;            /* its first slot */
     const wgi_shared *shared;   /* run after run */
-    size_t runs;
+    size_t runs, rounds;
     wgi_run run[];
 } wgi_stretch;
 /* The number of the record behind it. */
