@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* test_tape_parallel_rounds.c - segments that share variables with few others are swept in
- * rounds: what they add to these has the bits of the loop on one tape, with segments in the
- * order of their rounds. */
+ * rounds: what they add to these has the bits of the loop on one tape, where the sweep comes to
+ * segments round after round. */
 #include "parallel_case.h"
 
 /* Cells of a segment are whole groups of 64 slots: the first one has slot 64. */
@@ -133,6 +133,73 @@ static void a_parameter_of_all_goes_beside_rounds(void **state) {
     wg_tape_free(t);
 }
 
+/* Sums of whole numbers are exact in every order. Segment k reads its cells, the next ones, and
+ * those behind the last. */
+enum { NEAR = 32, MOST_REST = 100 };
+struct whole {
+    wg_parallel *p;
+    size_t n;
+    int parameter;
+    const wg_real *x;
+    wg_real part[K];
+};
+
+static void record_whole(wg_tape *t, struct whole *l, size_t k) {
+    wg_real sum = l->parameter ? l->x[0] : wg_constant(1);
+    for (size_t i = 1; i <= NEAR; i++) {
+        const size_t own = NEAR * k + i, next = own + NEAR < l->n ? own + NEAR : l->n - i;
+        wg_real y = wg_let(t, wg_sub(wg_mul(2, l->x[own]), wg_mul(3, l->x[next])));
+        if (l->parameter) y = wg_let(t, wg_mul(l->x[0], y));
+        sum = wg_let(t, wg_add(sum, y));
+    }
+    l->part[k] = sum;
+}
+
+static void gradients_of_whole(wg_tape *t, wg_parallel *p, size_t n, int parameter, double *one,
+                               double *lanes) {
+    static wg_real x[K * NEAR + MOST_REST];
+    static double a[K * NEAR + MOST_REST];
+    struct whole l = {.p = p, .n = n, .parameter = parameter, .x = x};
+    wg_real y;
+    for (size_t i = 0; i < n; i++) a[i] = (double)(i % 5);
+    wg_tape_reset(t);
+    assert_ok(t, wg_inputs(t, n, a, x));
+    if (p != NULL) {
+        assert_ok(t, wg_parallel_begin(p, t));
+        for (size_t k = 0; k < K; k++) record_whole(wg_parallel_tape(p, k), &l, k);
+        assert_ok(t, wg_parallel_join(p));
+        assert_ok(t, wg_parallel_reduce(p, WG_REDUCE_SUM, 1, l.part, &y));
+    } else {
+        for (size_t k = 0; k < K; k++) record_whole(t, &l, k);
+        y = wg_sum(t, K, l.part);
+    }
+    const wg_real root[4] = {y, l.part[0], l.part[K / 2], l.part[K - 1]};
+    const double w[16] = {1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1};
+    assert_ok(t, wg_reverse(t, y));
+    assert_ok(t, wg_adjoints(t, n, x, one));
+    assert_ok(t, wg_reverse_lanes(t, 4, 4, root, w));
+    assert_ok(t, wg_adjoints_lanes(t, n, x, 4, lanes, n));
+}
+
+static void a_group_may_be_of_the_loop_in_part(void **state) {
+    (void)state;
+    static double one[2][K * NEAR + MOST_REST], lanes[2][4 * (K * NEAR + MOST_REST)];
+    wg_tape *const t = wg_tape_new(&plain);
+    wg_parallel *const p = segments_of(t, K, pool_of(2));
+    for (size_t rest = 1; rest < MOST_REST; rest += 7)
+        for (int parameter = 0; parameter < 2; parameter++) {
+            const size_t n = K * NEAR + rest;
+            gradients_of_whole(t, NULL, n, parameter, one[0], lanes[0]);
+            for (int again = 0; again < 2; again++) {
+                gradients_of_whole(t, p, n, parameter, one[1], lanes[1]);
+                for (size_t i = 0; i < n; i++) assert_true(one[0][i] == one[1][i]);
+                for (size_t i = 0; i < 4 * n; i++) assert_true(lanes[0][i] == lanes[1][i]);
+            }
+        }
+    wg_parallel_free(p);
+    wg_tape_free(t);
+}
+
 /* The slope of sqrt at 0, from segment k, and from segment k + 1 with the other sign. */
 static void a_traced_sweep_stops_where_rounds_add_up_to_nan(void **state) {
     (void)state;
@@ -170,6 +237,7 @@ int main(void) {
         cmocka_unit_test(rounds_have_the_bits_of_their_order_on_one_tape),
         cmocka_unit_test(several_adjoints_in_rounds_have_the_bits_of_each),
         cmocka_unit_test(a_parameter_of_all_goes_beside_rounds),
+        cmocka_unit_test(a_group_may_be_of_the_loop_in_part),
         cmocka_unit_test(a_traced_sweep_stops_where_rounds_add_up_to_nan),
     };
     return cmocka_run_group_tests(tests, NULL, free_pools);

@@ -29,16 +29,17 @@
  * other uses it or one near it (of the same 64 slots). Where others do, the loop has rounds, 2
  * to 6 of them, the fewest with which such segments are in different ones: segment k is swept
  * in round k % rounds, and adds to what those of earlier rounds have left. So the adjoint is
- * that of the loop on one tape, with segments in the order of their rounds. Rounds have 4
- * segments at least, and do not count those that use what more than 6 segments use, a parameter
- * of all, say: of that each has an adjoint of its own, which begins with that of the variable.
- * If one segment has added to it, that is the adjoint, as on one tape; if several have, it is
- * that of the first of them, plus what the others have added, from the last one on. Where there
- * are no such rounds, it is so with all variables that several use. A gradient differs
- * from that of the loop on one tape in the order of these additions, by rounding or where one
- * of them overflows, and in nothing else: where each variable is used by one segment, in no
- * bit. Sweeps of one adjoint and of several go side by side; second derivatives, replays and
- * functions see one recording, and go through it as through any other. */
+ * that of the loop on one tape where segments stand in such an order that the sweep comes to
+ * them round after round. Rounds have 4 segments at least, and do not count those that use what
+ * more than 6 segments use, a parameter of all, say: of that each has an adjoint of its own,
+ * which begins with that of the variable. If one segment has added to it, that is the adjoint,
+ * as on one tape; if several have, it is that of the first of them, plus what the others have
+ * added, from the last one on. Where there are no such rounds, it is so with all variables that
+ * several use. A gradient differs from that of the loop on one tape in the order of these
+ * additions, by rounding or where one of them overflows, and in nothing else: where each
+ * variable is used by one segment, in no bit. Sweeps of one adjoint and of several go side by
+ * side; second derivatives, replays and functions see one recording, and go through it as
+ * through any other. */
 #ifndef WENGERT_PARALLEL_H
 #define WENGERT_PARALLEL_H
 
