@@ -134,31 +134,34 @@ static void a_parameter_of_all_goes_beside_rounds(void **state) {
 }
 
 /* Sums of whole numbers are exact in every order. Segment k reads its cells, the next ones, and
- * those behind the last. */
+ * those behind the last; and all the parameter, the last of all inputs. */
 enum { NEAR = 32, MOST_REST = 100 };
 struct whole {
     wg_parallel *p;
     size_t n;
     int parameter;
-    const wg_real *x;
+    wg_real *x; /* n inputs, then what the loop has made */
     wg_real part[K];
 };
 
 static void record_whole(wg_tape *t, struct whole *l, size_t k) {
-    wg_real sum = l->parameter ? l->x[0] : wg_constant(1);
+    wg_real sum = wg_constant(1);
     for (size_t i = 1; i <= NEAR; i++) {
         const size_t own = NEAR * k + i, next = own + NEAR < l->n ? own + NEAR : l->n - i;
         wg_real y = wg_let(t, wg_sub(wg_mul(2, l->x[own]), wg_mul(3, l->x[next])));
-        if (l->parameter) y = wg_let(t, wg_mul(l->x[0], y));
+        if (l->parameter) y = wg_let(t, wg_mul(l->x[l->n - 1], y));
         sum = wg_let(t, wg_add(sum, y));
+        l->x[l->n + NEAR * k + i - 1] = y;
     }
     l->part[k] = sum;
 }
 
-static void gradients_of_whole(wg_tape *t, wg_parallel *p, size_t n, int parameter, double *one,
-                               double *lanes) {
-    static wg_real x[K * NEAR + MOST_REST];
-    static double a[K * NEAR + MOST_REST];
+enum { WHOLE = 2 * K * NEAR + MOST_REST };
+static void adjoints_of_whole(wg_tape *t, wg_parallel *p, size_t n, int parameter, double *one,
+                              double *lanes) {
+    static wg_real x[WHOLE];
+    static double a[WHOLE];
+    const size_t all = n + K * NEAR;
     struct whole l = {.p = p, .n = n, .parameter = parameter, .x = x};
     wg_real y;
     for (size_t i = 0; i < n; i++) a[i] = (double)(i % 5);
@@ -168,6 +171,7 @@ static void gradients_of_whole(wg_tape *t, wg_parallel *p, size_t n, int paramet
         assert_ok(t, wg_parallel_begin(p, t));
         for (size_t k = 0; k < K; k++) record_whole(wg_parallel_tape(p, k), &l, k);
         assert_ok(t, wg_parallel_join(p));
+        assert_ok(t, wg_parallel_adopt(p, all, x));
         assert_ok(t, wg_parallel_reduce(p, WG_REDUCE_SUM, 1, l.part, &y));
     } else {
         for (size_t k = 0; k < K; k++) record_whole(t, &l, k);
@@ -176,24 +180,24 @@ static void gradients_of_whole(wg_tape *t, wg_parallel *p, size_t n, int paramet
     const wg_real root[4] = {y, l.part[0], l.part[K / 2], l.part[K - 1]};
     const double w[16] = {1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1};
     assert_ok(t, wg_reverse(t, y));
-    assert_ok(t, wg_adjoints(t, n, x, one));
+    assert_ok(t, wg_adjoints(t, all, x, one));
     assert_ok(t, wg_reverse_lanes(t, 4, 4, root, w));
-    assert_ok(t, wg_adjoints_lanes(t, n, x, 4, lanes, n));
+    assert_ok(t, wg_adjoints_lanes(t, all, x, 4, lanes, all));
 }
 
 static void a_group_may_be_of_the_loop_in_part(void **state) {
     (void)state;
-    static double one[2][K * NEAR + MOST_REST], lanes[2][4 * (K * NEAR + MOST_REST)];
+    static double one[2][WHOLE], lanes[2][4 * (WHOLE)];
     wg_tape *const t = wg_tape_new(&plain);
     wg_parallel *const p = segments_of(t, K, pool_of(2));
     for (size_t rest = 1; rest < MOST_REST; rest += 7)
         for (int parameter = 0; parameter < 2; parameter++) {
-            const size_t n = K * NEAR + rest;
-            gradients_of_whole(t, NULL, n, parameter, one[0], lanes[0]);
+            const size_t n = K * NEAR + rest, all = n + K * NEAR;
+            adjoints_of_whole(t, NULL, n, parameter, one[0], lanes[0]);
             for (int again = 0; again < 2; again++) {
-                gradients_of_whole(t, p, n, parameter, one[1], lanes[1]);
-                for (size_t i = 0; i < n; i++) assert_true(one[0][i] == one[1][i]);
-                for (size_t i = 0; i < 4 * n; i++) assert_true(lanes[0][i] == lanes[1][i]);
+                adjoints_of_whole(t, p, n, parameter, one[1], lanes[1]);
+                for (size_t i = 0; i < all; i++) assert_true(one[0][i] == one[1][i]);
+                for (size_t i = 0; i < 4 * all; i++) assert_true(lanes[0][i] == lanes[1][i]);
             }
         }
     wg_parallel_free(p);
