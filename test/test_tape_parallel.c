@@ -148,6 +148,31 @@ static void several_adjoints_at_once_have_the_bits_of_each(void **state) {
     wg_tape_free(t);
 }
 
+/* A last cell reads little; of a sweep from the sum before it nothing may be left. */
+static void long_adjoints_are_cleared_between_sweeps(void **state) {
+    (void)state;
+    enum { LANES = 40 };
+    static double a[INPUTS], g[LANES * INPUTS], w[LANES];
+    static wg_real x[INPUTS], v[CELLS], part[SEGMENTS];
+    inputs_of_case(a, INPUTS);
+    for (size_t j = 0; j < LANES; j++) w[j] = 1;
+    wg_tape *const t = wg_tape_new(&plain);
+    wg_parallel *const p = segments_of(t, SEGMENTS, pool_of(3));
+    struct loop l = loop_of(p, pool_of(3), x, v, part);
+    assert_ok(t, wg_inputs(t, INPUTS, a, x));
+    const wg_real y = one_loop(t, &l);
+    for (int again = 0; again < 3; again++) {
+        assert_ok(t, wg_reverse_lanes(t, LANES, 1, &y, w));
+        assert_ok(t, wg_reverse_lanes(t, LANES, 1, &v[CELLS - 1], w));
+        assert_ok(t, wg_adjoints_lanes(t, INPUTS, x, LANES, g, INPUTS));
+        for (size_t j = 0; j < LANES; j++)
+            for (size_t i = 0; i < INPUTS; i++)
+                assert_true((g[j * INPUTS + i] != 0) == (i <= PARAMETERS || i >= INPUTS - 2));
+    }
+    wg_parallel_free(p);
+    wg_tape_free(t);
+}
+
 struct turn {
     struct loop *l;
     size_t k;
@@ -460,6 +485,7 @@ int main(void) {
         cmocka_unit_test(copies_have_the_bits_of_a_recording_by_hand),
         cmocka_unit_test(any_number_of_threads_gives_the_same_bits),
         cmocka_unit_test(several_adjoints_at_once_have_the_bits_of_each),
+        cmocka_unit_test(long_adjoints_are_cleared_between_sweeps),
         cmocka_unit_test(threads_of_anybody_record_segments_in_any_order),
         cmocka_unit_test(reductions_are_those_of_arrays),
         cmocka_unit_test(iterations_are_shared_out_evenly),
