@@ -15,11 +15,13 @@
 #include <cmocka.h>
 #include <ctype.h>
 #include <dlfcn.h>
+#include <errno.h>
 #include <float.h>
 #include <glob.h>
 #include <math.h>
 #include <stdbool.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #include <wengert.h>
@@ -28,7 +30,7 @@
 #include "test/tolerance.h"
 
 enum { MOST_INPUTS = 16, MOST_OUTPUTS = 16, COMMAND_BYTES = 8192, NAME_BYTES = 256 };
-enum { REFUSED = 1 }; /* the converter's status; a sanitizer has another one (open_scratch) */
+enum { REFUSED = 1 }; /* the converter's status; a sanitizer has another one */
 
 /* What is made of a converted file: nothing, or it is taken by the compiler without a warning, or
  * compiled and run. gcc runs all of them. Another compiler has other warnings, and evaluates
@@ -77,6 +79,9 @@ typedef enum header_check {
 #define OPTIMISED "-O1"
 #endif
 
+/* With the width of duals that --directions 16 asks for, where the header is included first. */
+#define QUICK_WIDE QUICK " -DWG_DUAL_WIDTH=16"
+
 /* The ways to write a converted function: what is given to the converter, and to the compiler.
  * A recording has a callback, an adjoint a function for the transposed product. `alone`: nothing
  * is included before the file. Of random programs, modes with a turn get every second one (turn
@@ -116,18 +121,20 @@ static inline const char *setting(const char *name, const char *otherwise) {
     return s != NULL && *s ? s : otherwise;
 }
 
-static inline void sanitizer_ends_with_its_own_status(const char *options) {
-    char all[COMMAND_BYTES];
-    print_into(all, sizeof all, "%s:exitcode=99", setting(options, ""));
-    assert_int_equal(setenv(options, all, 1), 0);
+/* What sanitizers ask a program: their status is none of the converter's. */
+const char *__asan_default_options(void);
+const char *__ubsan_default_options(void);
+__attribute__((visibility("default"))) const char *__asan_default_options(void) {
+    return "exitcode=99";
+}
+__attribute__((visibility("default"))) const char *__ubsan_default_options(void) {
+    return "exitcode=99";
 }
 
 /* The library is used here, too, so that it stays loaded when one that uses it is closed: what
  * it is linked with may not give back what it obtains at its start. */
 static inline int open_scratch(void **state) {
     (void)state;
-    sanitizer_ends_with_its_own_status("ASAN_OPTIONS");
-    sanitizer_ends_with_its_own_status("UBSAN_OPTIONS");
     return wg_status_text(WG_OK) == NULL || getcwd(here, sizeof here) == NULL ||
                    scratch_make(scratch) != 0
                ? -1
@@ -152,18 +159,49 @@ static inline char *whole_file(const char *name) {
     return s;
 }
 
-/* The command, by the shell, must end with one of these: which one; otherwise what it said is in
- * the message. */
-static inline int must_end(int status, int other, const char *how, va_list args) {
-    char line[COMMAND_BYTES];
-    int n = vsnprintf(line, sizeof line, how, args);
-    n += snprintf(line + n, sizeof line - (size_t)n, " >%s/said 2>&1", scratch);
+/* The converter's main(). */
+int converter_main(int argc, char **argv);
+
+/* How wengert-convert ends with a command line of words, some of them in single quotes, which it
+ * cuts up: in a process of its own, which has nothing to load. What it says is in the file. */
+static inline int convert_line(char *line, const char *said) {
+    char *word[128];
+    int n = 0, status = -1;
+    for (char *at = line; *(at += strspn(at, " \n")) != 0;) {
+        const bool quoted = *at == '\'';
+        at += quoted;
+        assert_in_range(n, 0, sizeof word / sizeof *word - 2);
+        word[n++] = at;
+        at += strcspn(at, quoted ? "'" : " \n");
+        if (*at) *at++ = 0;
+    }
+    word[n] = NULL;
+    (void)fflush(NULL);
+    const pid_t child = fork();
+    if (child == 0) {
+        const bool heard = freopen(said, "w", stdout) != NULL && dup2(1, 2) == 2;
+        exit(heard ? converter_main(n, word) : 127);
+    }
+    return child > 0 && waitpid(child, &status, 0) == child ? status : -1;
+}
+
+/* The command, the converter's or one of the shell, must end with one of these: which one;
+ * otherwise what it said is in the message. */
+static inline int must_end(bool ours, int status, int other, const char *how, va_list args) {
+    char line[COMMAND_BYTES], copy[COMMAND_BYTES], said[SCRATCH_BYTES + 8];
+    print_into(said, sizeof said, "%s/said", scratch);
+    const int n = vsnprintf(line, sizeof line, how, args);
     assert_in_range(n, 1, sizeof line - 1);
-    const int ended = system(line);
+    int ended;
+    if (ours) {
+        print_into(copy, sizeof copy, "%s", line);
+        ended = convert_line(copy, said);
+    } else {
+        print_into(copy, sizeof copy, "%s >%s 2>&1", line, said);
+        ended = system(copy);
+    }
     if (WIFEXITED(ended) && (WEXITSTATUS(ended) == status || WEXITSTATUS(ended) == other))
         return WEXITSTATUS(ended);
-    char said[SCRATCH_BYTES + 8];
-    print_into(said, sizeof said, "%s/said", scratch);
     char *const s = whole_file(said);
     fprintf(stderr, "%s\n%.4000s\n", line, s != NULL ? s : "");
     free(s);
@@ -173,20 +211,26 @@ static inline int must_end(int status, int other, const char *how, va_list args)
 __attribute__((format(printf, 1, 2))) static inline void must_run(const char *how, ...) {
     va_list args;
     va_start(args, how);
-    (void)must_end(0, 0, how, args);
+    (void)must_end(false, 0, 0, how, args);
     va_end(args);
 }
-/* The converter refuses; converts, or refuses. */
+/* The converter, whose name is the first word, converts; refuses; does one of both. */
+__attribute__((format(printf, 1, 2))) static inline void must_convert(const char *how, ...) {
+    va_list args;
+    va_start(args, how);
+    (void)must_end(true, 0, 0, how, args);
+    va_end(args);
+}
 __attribute__((format(printf, 1, 2))) static inline void must_refuse(const char *how, ...) {
     va_list args;
     va_start(args, how);
-    (void)must_end(REFUSED, REFUSED, how, args);
+    (void)must_end(true, REFUSED, REFUSED, how, args);
     va_end(args);
 }
 __attribute__((format(printf, 1, 2))) static inline bool converts(const char *how, ...) {
     va_list args;
     va_start(args, how);
-    const int status = must_end(0, REFUSED, how, args);
+    const int status = must_end(true, 0, REFUSED, how, args);
     va_end(args);
     return status == 0;
 }
@@ -202,8 +246,10 @@ static inline FILE *open_file(const char *name) {
     return f;
 }
 
-/* Functions of numbers that are known when it is compiled are libm's, too (-fno-builtin). */
-#define COMMON_FLAGS "-std=gnu11 -fno-builtin -fPIC -ffp-contract=off"
+/* Functions of numbers that are known when it is compiled are libm's, too (-fno-builtin). Tables to
+ * unwind the stack by, which nobody reads, would take a twentieth of the time. */
+#define COMMON_FLAGS                                                                           \
+    "-std=gnu11 -fno-builtin -fPIC -ffp-contract=off -fno-asynchronous-unwind-tables"
 
 /* ---- what was compiled before ---- */
 
@@ -295,59 +341,84 @@ static inline bool is_kept(char *path, size_t room, const char *way, const char 
                (unsigned long long)d.b);
     return access(path, F_OK) == 0;
 }
-static inline void keep(const char *made, const char *path) {
-    must_run("mkdir -p " COMPILED_BEFORE " && cp %s %s.$$ && mv %s.$$ %s", made, path, path,
-             path);
+static inline void have_folder(const char *name) {
+    assert_true(mkdir(name, 0777) == 0 || errno == EEXIST);
 }
 
-/* Options by which wengert.h is included first, precompiled: a short file is compiled in two
- * thirds of the time. The first three characters of the flags say how it is optimised. */
-static inline void include_precompiled(char *to, size_t room, const char *flags) {
-    print_into(to, room, "-Winvalid-pch -include %s/known%.3s.h", scratch, flags);
+/* Where it is made, in the same folder; and what was made to its end gets its name. */
+static inline void make_kept(char *made, size_t room, const char *path) {
+    have_folder(COMPILED_BEFORE);
+    print_into(made, room, "%s.%ld", path, (long)getpid());
 }
-/* Where flags begin with them: makes it. */
+static inline void keep(const char *made, const char *path) {
+    assert_int_equal(rename(made, path), 0);
+}
+
+/* The folder of wengert.h, precompiled with these flags as far as they are no warnings. */
+static inline void known_folder(char *to, size_t room, const char *flags) {
+    const char *const end = strstr(flags, " -W");
+    print_into(to, room, "%s/known%.*s", scratch,
+               (int)(end != NULL ? (size_t)(end - flags) : strlen(flags)), flags);
+    for (char *s = to + strlen(scratch) + 1; *s; s++)
+        if (!isalnum((unsigned char)*s)) *s = '_';
+}
+/* Options by which gcc has it where a file includes it before all else, and those by which it is
+ * included before a file: a short one is compiled in two thirds of the time. */
+static inline void find_precompiled(char *to, size_t room, const char *flags) {
+    char folder[NAME_BYTES];
+    known_folder(folder, sizeof folder, flags);
+    print_into(to, room, "-Winvalid-pch -I%s", folder);
+}
+static inline void include_precompiled(char *to, size_t room, const char *flags) {
+    char folder[NAME_BYTES];
+    known_folder(folder, sizeof folder, flags);
+    print_into(to, room, "-Winvalid-pch -include %s/wengert.h", folder);
+}
+/* Where flags have them: makes it. */
 static inline void precompile(const char *flags) {
-    char name[NAME_BYTES], path[NAME_BYTES];
+    char folder[NAME_BYTES], path[NAME_BYTES + 16];
     const char *const end = strstr(flags, " -W");
     if (strstr(flags, "-Winvalid-pch") == NULL || end == NULL) return;
-    print_into(name, sizeof name, "known%.3s.h", flags);
-    print_into(path, sizeof path, "%s/%s.gch", scratch, name);
+    known_folder(folder, sizeof folder, flags);
+    print_into(path, sizeof path, "%s/wengert.h.gch", folder);
     if (access(path, F_OK) == 0) return;
-    FILE *const f = open_file(name);
-    fputs("#include <wengert.h>\n", f);
-    (void)fclose(f);
-    must_run("%s " COMMON_FLAGS " %.*s -I%s/include -x c-header %s/%s -o %s", compiler(),
-             (int)(end - flags), flags, here, scratch, name, path);
+    have_folder(folder);
+    must_run("%s " COMMON_FLAGS " %.*s -I%s/include -x c-header %s/include/wengert.h -o %s",
+             compiler(), (int)(end - flags), flags, here, here, path);
 }
 
-/* A library NAME.so of NAME.c in the scratch directory. The functions of ours that it calls are
- * those of the program that loads it. */
+/* A library NAME.so of NAME.c in the scratch directory. The functions of ours and of libraries of
+ * C that it calls are those of the program that loads it. */
 static inline void build_library(const char *name, const char *flags) {
-    char source[NAME_BYTES], made[NAME_BYTES], path[NAME_BYTES];
+    char source[NAME_BYTES], path[NAME_BYTES], made[NAME_BYTES + 16], loaded[NAME_BYTES],
+        target[sizeof here + NAME_BYTES];
     print_into(source, sizeof source, "%s.c", name);
-    print_into(made, sizeof made, "%s/%s.so", scratch, name);
-    if (is_kept(path, sizeof path, "library", source, flags)) {
-        char target[sizeof here + NAME_BYTES];
-        print_into(target, sizeof target, "%s/%s", here, path);
-        (void)unlink(made);
-        assert_int_equal(symlink(target, made), 0);
-        return;
+    print_into(loaded, sizeof loaded, "%s/%s.so", scratch, name);
+    if (!is_kept(path, sizeof path, "library", source, flags)) {
+        precompile(flags);
+        make_kept(made, sizeof made, path);
+        must_run("%s " COMMON_FLAGS
+                 " -shared -nostdlib -Wl,-Bsymbolic %s -I%s/include -I%s -o %s %s/%s",
+                 compiler(), flags, here, here, made, scratch, source);
+        keep(made, path);
     }
-    precompile(flags);
-    must_run("%s " COMMON_FLAGS
-             " -shared -Wl,-Bsymbolic %s -I%s/include -I%s -o %s %s/%s -lm",
-             compiler(), flags, here, here, made, scratch, source);
-    keep(made, path);
+    print_into(target, sizeof target, "%s/%s", here, path);
+    (void)unlink(loaded);
+    assert_int_equal(symlink(target, loaded), 0);
 }
 
 /* The compiler takes a file in the scratch directory. */
 static inline void take(const char *source, const char *flags) {
-    char path[NAME_BYTES];
+    char path[NAME_BYTES], made[NAME_BYTES + 16];
     if (is_kept(path, sizeof path, "taken", source, flags)) return;
     precompile(flags);
+    make_kept(made, sizeof made, path);
     must_run("%s " COMMON_FLAGS " -fsyntax-only %s -I%s/include -I%s -x c %s/%s", compiler(),
              flags, here, here, scratch, source);
-    keep("/dev/null", path);
+    FILE *const f = fopen(made, "w");
+    assert_non_null(f);
+    (void)fclose(f);
+    keep(made, path);
 }
 /* A leak sanitizer goes through what threads have of their own in libraries, of closed ones,
  * too, and dies. */

@@ -43,9 +43,9 @@ static void every_allocation_that_fails_is_a_status_and_nothing_leaks(void **sta
     double y[2], g[2][INPUTS];
     allocations all, some;
     limited_function *limited;
-    must_run(
-        "%s/wengert-convert --to adjoint test/convert/deep.c --function f --with-respect-to 'x[0:2]' --of return -o %s/deep_wg.c",
-        setting("B", "."), scratch);
+    must_convert(
+        "wengert-convert --to adjoint test/convert/deep.c --function f --with-respect-to 'x[0:2]' --of return -o %s/deep_wg.c",
+        scratch);
     FILE *const to = open_file("limited.c");
     fputs(counted, to);
     (void)fclose(to);

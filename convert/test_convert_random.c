@@ -91,8 +91,8 @@ static void *converted_by(const batch *b, const mode *how) {
         (void)fclose(program);
         print_into(
             command, sizeof command,
-            "%s/wengert-convert %s %s/p%u.c --function p%u_f --with-respect-to 'x[0:3]' --of 'return,y[0:2]' -o %s/p%u_wg.c",
-            setting("B", "."), how->options, scratch, k, k, scratch, k);
+            "wengert-convert %s %s/p%u.c --function p%u_f --with-respect-to 'x[0:3]' --of 'return,y[0:2]' -o %s/p%u_wg.c",
+            how->options, scratch, k, k, scratch, k);
         taken[k % PROGRAMS] = converts("%s", command);
         if (!taken[k % PROGRAMS]) continue;
         fprintf(to, "#include \"p%u_wg.c\"\n", k);
@@ -112,13 +112,17 @@ static void *converted_by(const batch *b, const mode *how) {
     }
     (void)fclose(to);
     if (how->use == CONVERTED) return NULL;
+    const char *const flags = how->alone ? QUICK_WIDE : QUICK;
+    char first[NAME_BYTES + 32], options[2 * NAME_BYTES];
+    include_precompiled(first, sizeof first, flags);
+    print_into(options, sizeof options, "%s -Wall -Wextra -Werror %s", flags, first);
     if (how->use == TAKEN) {
         print_into(name, sizeof name, "%s%u.c", how->name, b->first);
-        take(name, QUICK " -Wall -Wextra -Werror");
+        take(name, options);
         return NULL;
     }
     print_into(name, sizeof name, "%s%u", how->name, b->first);
-    build_library(name, QUICK " -Wall -Wextra -Werror");
+    build_library(name, options);
     return load_library(name);
 }
 

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: MIT
 # libraries - wg::active in libraries of C++: Eigen (test/eigen_user.cpp) and Boost's odeint (test/odeint_user.cpp), run
-# with clang++, which compiles Eigen in a third of the time, and taken by g++; where one is not installed, with $CXX. What
-# both make of our own headers, optimised too, is in cxx.sh.
+# with clang++ as C++17, which compiles Eigen in a third of the time, and taken by g++: of Eigen what wengert/eigen.hpp
+# computes and one of Eigen's own factorisations, odeint as C++14; where one is not installed, with $CXX. What both make of our
+# own headers, optimised too, is in cxx.sh.
 # A library that is not there is left out: make deps-cxx installs both.
 set -eu
 own="-std=c++17 -O0 -w -ffp-contract=off -Iinclude $CPPFLAGS"
@@ -16,10 +17,12 @@ uses() {
     kept "$work/$1.o" $runs $own $2 "test/$1.cpp"
     $runs "$work/$1.o" -o "$work/$1" "$B/libwengert.a" $LDFLAGS $MATH_LIBS -lm
     "$work/$1" || { echo "libraries: $1.cpp with $runs" >&2; exit 1; }
-    [ "$takes" = "$runs" ] || kept - $takes $own $2 "test/$1.cpp"
 }
 has() { echo "#include <$1>" | $CXX $2 -x c++ -E - >/dev/null 2>&1; }
-if has Eigen/Core -I/usr/include/eigen3; then uses eigen_user '-isystem /usr/include/eigen3'
+eigen='-isystem /usr/include/eigen3'
+if has Eigen/Core "$eigen"; then
+    uses eigen_user "$eigen"
+    [ "$takes" = "$runs" ] || kept - $takes $own $eigen -DWG_OWN_ONLY test/eigen_user.cpp
 else echo 'Eigen is not there: left out (make deps-cxx)'; fi
 if has boost/numeric/odeint.hpp ''; then
     uses odeint_user ''

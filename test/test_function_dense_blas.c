@@ -72,7 +72,8 @@ static void compile_texts(void) {
     for (size_t c = 0; c < 2; c++) {
         const char *const compiler = emitted_compilers[c];
         if (!has_compiler(compiler)) {
-            print_message("%s is not there: nothing is compiled by it\n", compiler);
+            print_message("nothing by %s: it is not there, or compiles no tests here\n",
+                          compiler);
             continue;
         }
         (void)snprintf(

@@ -6,7 +6,11 @@
 #include <setjmp.h>
 #include <stdint.h>
 #include <cmocka.h>
+#include <float.h>
 #include <math.h>
+#include <string.h>
+#include <wengert/batch.h>
+#include <wengert/data.h>
 #include <wengert/solve.h>
 #include "linear_case.h"
 #include "matrix_case.h"
@@ -257,6 +261,115 @@ static void deficient_least_squares_fail_and_are_forgotten_by_a_rewind(void **st
     wg_tape_free(t);
 }
 
+/* Columns, or rows, of whole numbers: u, v, f (u - v) and, of four, u + v, where u and v are
+ * parallel but for a millionth: what depends on them exactly does not by rounding, times f. */
+static void nearly_parallel(size_t m, size_t n, double *x) {
+    const size_t longest = m < n ? n : m, p = least(m, n), down = m < n ? m : 1,
+                 across = m < n ? 1 : m;
+    const double *const r = random_numbers(91, 2 * longest);
+    for (size_t i = 0; i < longest; i++) {
+        const double u = 0x1p20 + floor(8 * r[i]), v = u + floor(3 * r[i + longest]);
+        const double all[4] = {u, v, 0x1p20 * (u - v), u + v};
+        for (size_t j = 0; j < p; j++) x[i * down + j * across] = all[j];
+    }
+    free((void *)(uintptr_t)r);
+}
+
+static void a_rank_that_is_full_by_rounding_only_is_not_full(void **state) {
+    (void)state;
+    static const size_t shapes[][2] = {{3, 3}, {4, 3}, {3, 4}, {9, 3}, {5, 4}, {4, 4}, {4, 7}};
+    wg_tape *const t = wg_tape_new(NULL);
+    for (size_t k = 0; k < sizeof shapes / sizeof *shapes; k++) {
+        const size_t m = shapes[k][0], n = shapes[k][1];
+        double x[36];
+        nearly_parallel(m, n, x);
+        const wg_mat a = wg_mat_input(t, m, n, x, m), b = random_input(t, 92, m, 1, 0);
+        const wg_mark mark = wg_tape_mark(t);
+        (void)wg_lstsq(t, a, b);
+        failed_with(t, mark, WG_ESINGULAR, "wg_lstsq", "full rank (info 3)");
+        (void)wg_lstsq_batch(t, 1, a, b);
+        failed_with(t, mark, WG_ESINGULAR, "wg_lstsq_batch", "full rank");
+        if (m < n) continue;
+        const wg_mat r = wg_qr_r(t, a);
+        assert_int_equal(wg_reverse(t, wg_mat_at(r, 0, 1)), WG_EDEGENERATE);
+        assert_non_null(strstr(wg_tape_message(t), "(info 3)"));
+        assert_int_equal(wg_tape_rewind(t, mark), WG_OK);
+    }
+    /* [C C] with C of two columns, far from parallel for a triangle to tell */
+    const double c[6] = {1, 3, 16, -5, -16, 0};
+    const wg_mark mark = wg_tape_mark(t);
+    const wg_mat one = wg_mat_input(t, 3, 2, c, 3);
+    const wg_mat pair[2] = {one, one}, both_of = wg_concat_cols(t, 2, pair);
+    (void)wg_lstsq(t, both_of, both_of);
+    failed_with(t, mark, WG_ESINGULAR, "wg_lstsq of 3x4, 3x4", "full rank (info 3)");
+    wg_tape_free(t);
+}
+
+/* diag(1, ..., s) between two reflections: refused from the condition that wg_pinv counts as a
+ * lower rank on, and solved where it is not half of its order as large. */
+static void least_squares_refuse_where_a_pseudo_inverse_has_a_lower_rank(void **state) {
+    (void)state;
+    static const size_t shapes[][2] = {{2, 2}, {6, 3}, {3, 6}, {40, 40}, {60, 20}, {20, 60}};
+    wg_tape *const t = wg_tape_new(NULL);
+    for (size_t k = 0; k < sizeof shapes / sizeof *shapes; k++) {
+        const size_t m = shapes[k][0], n = shapes[k][1], p = least(m, n);
+        const double rounding = (double)(m + n - p) * DBL_EPSILON;
+        double *const u = random_numbers(93, m), *const v = random_numbers(94, n);
+        double *const a = random_numbers(0, m * n), *const ones = random_numbers(0, m);
+        for (int full = 0; full < 2; full++) {
+            const double smallest = full ? 2 * (double)p * rounding : rounding / 2;
+            double uu = 0, vv = 0;
+            for (size_t i = 0; i < m; i++) uu += u[i] * u[i], ones[i] = 1;
+            for (size_t j = 0; j < n; j++) vv += v[j] * v[j];
+            for (size_t j = 0; j < n; j++)
+                for (size_t i = 0; i < m; i++) {
+                    a[i + j * m] = 0;
+                    for (size_t e = 0; e < p; e++)
+                        a[i + j * m] += ((i == e) - 2 * u[i] * u[e] / uu) *
+                                        (e + 1 == p ? smallest : 1) *
+                                        ((j == e) - 2 * v[j] * v[e] / vv);
+                }
+            const wg_mark mark = wg_tape_mark(t);
+            const wg_mat x =
+                wg_lstsq(t, wg_mat_input(t, m, n, a, m), wg_mat_input(t, m, 1, ones, m));
+            if (full) assert_true(x.value != NULL && wg_tape_status(t) == WG_OK);
+            else failed_with(t, mark, WG_ESINGULAR, "wg_lstsq", "full rank");
+        }
+        free(u), free(v), free(a), free(ones);
+    }
+    wg_tape_free(t);
+}
+
+/* Columns of a tall A in units of 2^-300 to 2^300, or rows of a wide one and of B: the solution
+ * is that of A in these units. */
+static void units_are_no_matter_of_rank(void **state) {
+    (void)state;
+    static const size_t shapes[][2] = {{5, 3}, {3, 3}, {3, 5}, {24, 20}};
+    wg_tape *const t = wg_tape_new(NULL);
+    for (size_t k = 0; k < sizeof shapes / sizeof *shapes; k++) {
+        const size_t m = shapes[k][0], n = shapes[k][1], p = least(m, n);
+        double *const a = random_numbers(95, m * n), *const b = random_numbers(96, m), x[24];
+        for (int scaled = 0; scaled < 2; scaled++) {
+            for (size_t i = 0; i < m && scaled; i++) {
+                for (size_t j = 0; j < n; j++)
+                    a[i + j * m] *= pow(2, 600. * (double)(m < n ? i : j) / (double)p - 300);
+                if (m < n) b[i] *= pow(2, 600. * (double)i / (double)p - 300);
+            }
+            wg_tape_reset(t);
+            const wg_mat y =
+                wg_lstsq(t, wg_mat_input(t, m, n, a, m), wg_mat_input(t, m, 1, b, m));
+            if (y.value == NULL) fail_msg("%zu by %zu: %s", m, n, wg_tape_message(t));
+            for (size_t j = 0; j < n && scaled; j++) {
+                const double unit = m < n ? 1 : pow(2, 600. * (double)j / (double)p - 300);
+                assert_true(close_ulp(y.value[j] * unit, x[j], TOL_MATRIX_ULP));
+            }
+            memcpy(x, y.value, n * sizeof *x);
+        }
+        free(a), free(b);
+    }
+    wg_tape_free(t);
+}
+
 static void shapes_that_do_not_fit_are_named(void **state) {
     (void)state;
     wg_tape *const t = wg_tape_new(NULL);
@@ -366,6 +479,9 @@ int main(void) {
         cmocka_unit_test(singular_values_below_rcond_count_as_zero),
         cmocka_unit_test(zero_sizes_have_their_shapes),
         cmocka_unit_test(deficient_least_squares_fail_and_are_forgotten_by_a_rewind),
+        cmocka_unit_test(a_rank_that_is_full_by_rounding_only_is_not_full),
+        cmocka_unit_test(least_squares_refuse_where_a_pseudo_inverse_has_a_lower_rank),
+        cmocka_unit_test(units_are_no_matter_of_rank),
         cmocka_unit_test(shapes_that_do_not_fit_are_named),
     };
     return cmocka_run_group_tests_name("orthogonal", tests, NULL, NULL);

@@ -45,7 +45,7 @@ static void powers_of_zero_have_a_series_up_to_their_exponent(void **state) {
     assert_int_equal(wg_taylor(coded, power, &e, 1, 5, x, 1, c), WG_OK);
     for (int k = 0; k < 6; k++) assert_true(k < 3 ? c[k] == 0 : c[k] != c[k]);
     assert_int_equal(wg_taylor(coded, power, &e, 1, 5, y, 1, c), WG_OK);
-    for (int k = 0; k < 5; k++) assert_true(c[k] == 0);
+    for (int k = 0; k < 6; k++) assert_true(c[k] == (k == 5)); /* as it begins */
     w[2] = 1; /* the partial of x^2.5 has an s^1.5 */
     assert_int_equal(wg_taylor_vjp(coded, power, &e, 1, 5, x, 1, w, c, g), WG_OK);
     assert_nan(g[0]);
@@ -55,6 +55,30 @@ static void powers_of_zero_have_a_series_up_to_their_exponent(void **state) {
     assert_true(c[0] == 0 && c[1] == INFINITY && c[2] != c[2]);
     assert_int_equal(wg_taylor(coded, power, &e, 1, 5, still, 1, c), WG_OK);
     for (int k = 0; k < 6; k++) assert_true(c[k] == 0);
+}
+
+static wg_status raised(wg_tape *t, size_t n, const wg_real *x, size_t m, wg_real *y,
+                        void *data) {
+    (void)n, (void)m, (void)data;
+    y[0] = wg_let(t, wg_pow(x[0], x[1]));
+    return WG_OK;
+}
+
+/* (3 s)^(2 + s) = 9 s^2 (1 + s log(3 s) + ...): what is behind s^2 is no series. By its exponent it
+ * is s^2 log s. Of a falling base there are no powers. */
+static void powers_of_zero_by_what_moves_begin_with_a_series(void **state) {
+    const double x[] = {0, 2, 3, 1, 0, 0, 0, 0}, y[] = {0, 2, -3, 1, 0, 0, 0, 0};
+    double c[4], g[8], w[4] = {0, 1, 0, 0};
+    (void)state;
+    assert_int_equal(wg_taylor_vjp(coded, raised, NULL, 2, 3, x, 1, w, c, g), WG_OK);
+    assert_true(c[0] == 0 && c[1] == 0 && close_ulp(c[2], 9, 2));
+    assert_nan(c[3]);
+    for (size_t k = 0; k < 8; k++) assert_true(k == 0 ? g[k] != g[k] : g[k] == 0);
+    w[1] = 0, w[2] = 1;
+    assert_int_equal(wg_taylor_vjp(coded, raised, NULL, 2, 3, x, 1, w, c, g), WG_OK);
+    for (size_t k = 0; k < 8; k++) assert_true(k < 3 ? g[k] != g[k] : g[k] == 0);
+    assert_int_equal(wg_taylor(coded, raised, NULL, 2, 3, y, 1, c), WG_OK);
+    assert_true(c[0] == 0 && c[2] != c[2] && c[3] != c[3]);
 }
 
 static wg_status norm(wg_tape *t, size_t n, const wg_real *x, size_t m, wg_real *y,
@@ -115,6 +139,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(powers_of_a_zero_have_the_slopes_of_the_tape),
         cmocka_unit_test(powers_of_zero_have_a_series_up_to_their_exponent),
+        cmocka_unit_test(powers_of_zero_by_what_moves_begin_with_a_series),
         cmocka_unit_test(infinite_powers_and_norms_have_the_slopes_of_the_tape),
         cmocka_unit_test(powers_that_underflow_are_no_zeros_unless_their_derivatives_are),
     };

@@ -118,7 +118,8 @@ WG_API int wg_dposv(wg_tape *t, int order, int uplo, int n, int nrhs, wg_real *a
                     wg_real *b, int ldb);
 
 /* wg_dgels - X with |op(A) X - B| smallest, or of the smallest |X| (wg_lstsq), in the first
- * rows of B; its other rows and A become NaN.  A m-by-n.
+ * rows of B; its other rows and A become NaN.  A m-by-n. Unlike dgels, which has a number
+ * unless the diagonal has a 0, it refuses a rank that is full by rounding only.
  * wg_dsyev - eigenvalues in w, ascending, and with job 'V' eigenvectors in A (wg_eigh), whose
  * signs may be others than those of dsyev; with 'N' A becomes NaN. */
 WG_API int wg_dgels(wg_tape *t, int order, int trans, int m, int n, int nrhs, wg_real *a,

@@ -133,8 +133,8 @@ WG_API WG_MUST_CHECK wg_status wg_hessian_strided(wg_tape *t, wg_callback *f, vo
  *          times; the adjoint takes 4 to 9 times that. At many points: wg_function_taylor, by
  *          far faster, which says more of powers.
  * Values:  NaN or infinite from order 1 on where an operation has no series: roots, logarithms,
- *          powers whose exponent varies, at 0; of a power of 0 by a constant e from the order e
- *          on. Where a power underflows, or it, wg_hypot or a norm is infinite, order 1 has the
+ *          powers whose exponent varies, where what is raised falls, at 0; a power of 0 by e
+ *          has one up to the order e, q e where what is raised begins with s^q. Where a power underflows, or it, wg_hypot or a norm is infinite, order 1 has the
  *          slopes of the tape, what comes behind is NaN, or 0 where it would underflow as well. At kinks those of one side or of slope 0, as first
  *          derivatives have it.
  * Errors:  WG_EARG: the order; WG_EMODE: the tape was not opened with WG_KEEP_CODE, or has an

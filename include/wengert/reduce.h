@@ -60,7 +60,8 @@ WG_API wg_mat wg_mat_min_axis(wg_tape *t, wg_mat a, wg_axis axis);
  * the adjoint an |a| / y below DBL_MIN has few digits, or counts as 0.
  * Adjoint: a_ += y_ sign(a) (|a| / y)^(p-1), and 0 where the norm is 0; p = INFINITY: split
  * evenly over ties. By infinite elements as by equal ones, by others beside them 0 (in functions
- * NaN).   Errors:  WG_EARG: another p. */
+ * NaN). In functions, of p other than 1, 2 and INFINITY, it has few digits where y_ y is below
+ * DBL_MIN, as of the square of a norm of 1e-160.   Errors:  WG_EARG: another p. */
 WG_API wg_real wg_mat_norm_entries(wg_tape *t, wg_mat a, double p);
 WG_API wg_mat wg_mat_norm_entries_axis(wg_tape *t, wg_mat a, double p, wg_axis axis);
 

@@ -13,6 +13,11 @@
  * WG_ESHAPE, WG_EARG (a flag), WG_ENOMEM, WG_ESTALE as wg_apply does; Errors below names the
  * rest. After a failure the results are NaN, and a rewind makes the tape usable again.
  *
+ * Singular is what has a pivot of 0 with the pivots of LAPACK: of a square system that is
+ * singular but for rounding the solution is one of a matrix that differs by rounding, and how
+ * far it is off is the condition's (wg_mat_norm_column_sum of A times that of its inverse). Least
+ * squares and pseudo-inverses, which jump at a lower rank, ask for the condition.
+ *
  * In a wg_function every point has its own pivots, by selection or as a whole matrix; where a
  * matrix is singular, or not positive definite, results are NaN. */
 #ifndef WENGERT_SOLVE_H
@@ -172,7 +177,8 @@ WG_API wg_mat wg_solve_circulant(wg_tape *t, wg_mat c, wg_mat b);
  *          Q_ + Y V_' for Q_, and Y_ += Q V_.
  *          Source: Walter and Lehmann 2010; Roberts and Roberts 2020.
  * Cost:    4 m n^2 - 4/3 n^3 flops, R alone half of it; the adjoint about 5 m n^2 + n^3.
- * Errors:  in a sweep, WG_EDEGENERATE: A has not full rank, QR has no derivative. */
+ * Errors:  in a sweep, WG_EDEGENERATE: A (its first p columns) has not full rank, as wg_lstsq
+ *          tells it: QR has no derivative. */
 WG_API wg_status wg_qr(wg_tape *t, wg_mat a, wg_mat *q, wg_mat *r);
 WG_API wg_mat wg_qr_q(wg_tape *t, wg_mat a);
 WG_API wg_mat wg_qr_r(wg_tape *t, wg_mat a);
@@ -214,10 +220,13 @@ WG_API wg_status wg_polar(wg_tape *t, wg_mat a, wg_mat *u, wg_mat *h);
  * Shapes:  A m-by-n of full rank, B m-by-k, X n-by-k.
  * Adjoint: m >= n: U = Q R^-T X_, Y = R^-1 R^-T X_, B_ += U, A_ += (B - A X) Y' - U X';
  *          m < n: U = L^-T Q X_, Z = L^-T L^-1 B, B_ += U, A_ += Z ((I - Q' Q) X_)' - U X'.
- * Cost:    2 m n^2 + 4 m n k flops; the adjoint 8 m n k. Keeps 8 m n bytes.
- * Errors:  WG_ESINGULAR: A has not full rank; info is the first column (row) that depends on
- *          those before it. Then wg_pinv(a) B is what there is. Told by the triangle, which is
- *          not pivoted: a rank that is full by rounding only, as of [C C], may be missed. */
+ * Cost:    2 m n^2 + min(m, n)^3 / 3 + 4 m n k flops; the adjoint 8 m n k. Keeps 8 m n bytes.
+ * Errors:  WG_ESINGULAR: A has not full rank, or full by rounding only: the condition number
+ *          |R| |R^-1| (Frobenius) of its triangle, whose columns have been divided by their
+ *          largest elements, is 1 / ((max(m, n) + 2) DBL_EPSILON) or more; info is the first
+ *          column (row) that depends on those before it. wg_pinv(a, -1) B is what there is then.
+ *          Units of the columns (m < n: rows) are no matter of rank here; of wg_pinv, which has
+ *          the smallest X for a lower one, they are. A NaN in A is not refused. */
 WG_API wg_mat wg_lstsq(wg_tape *t, wg_mat a, wg_mat b);
 
 /* wg_pinv - the pseudo-inverse A^+, by a singular value decomposition. Singular values up to

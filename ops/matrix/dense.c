@@ -112,21 +112,21 @@ void wgi_mirror(size_t n, double *s, size_t lds) {
 
 enum { SMALL_INVERSE = 32 };
 
-/* L becomes X = L^-1, by halves: X21 = -L22^-1 (L21 X11). OpenBLAS's dtrtri goes column by
+/* By halves: X21 = -L22^-1 (L21 X11). OpenBLAS's dtrtri goes column by
  * column, for up to twice the time.   Source: Du Croz and Higham 1992, method 1B. */
-static void invert_lower(size_t n, double *l, size_t ld) {
+void wgi_invert_lower(size_t n, double *l, size_t ld) {
     if (n <= SMALL_INVERSE) {
         (void)LAPACKE_dtrtri_work(LAPACK_COL_MAJOR, 'L', 'N', wgi_int(n), l, wgi_int(ld));
         return;
     }
     const size_t m = (n / 2 + 7) / 8 * 8, k = n - m;
     double *const below = l + m, *const rest = below + m * ld;
-    invert_lower(m, l, ld);
+    wgi_invert_lower(m, l, ld);
     cblas_dtrmm(CblasColMajor, CblasRight, CblasLower, CblasNoTrans, CblasNonUnit, wgi_int(k),
                 wgi_int(m), -1, l, wgi_int(ld), below, wgi_int(ld));
     cblas_dtrsm(CblasColMajor, CblasLeft, CblasLower, CblasNoTrans, CblasNonUnit, wgi_int(k),
                 wgi_int(m), 1, rest, wgi_int(ld), below, wgi_int(ld));
-    invert_lower(k, rest, ld);
+    wgi_invert_lower(k, rest, ld);
 }
 
 void wgi_cholesky_inverse(size_t n, const double *l, double *s) {
@@ -141,7 +141,7 @@ void wgi_cholesky_inverse(size_t n, const double *l, double *s) {
         (void)LAPACKE_dpotri_work(LAPACK_COL_MAJOR, 'L', order, s, order);
         return;
     }
-    invert_lower(n, s, n);
+    wgi_invert_lower(n, s, n);
     (void)LAPACKE_dlauum_work(LAPACK_COL_MAJOR, 'L', order, s, order);
 }
 

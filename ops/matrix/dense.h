@@ -79,6 +79,8 @@ void wgi_add_symmetrised(size_t n, double f, const double *b, size_t ldb, double
 void wgi_symmetrise(size_t n, const double *b, size_t ldb, double *s);
 /* The upper triangle of s from the lower. */
 void wgi_mirror(size_t n, double *s, size_t lds);
+/* L becomes L^-1, what is above it stays. Cost: 1/3 n^3 flops. */
+void wgi_invert_lower(size_t n, double *l, size_t ld);
 /* s, its lower triangle, = (L L')^-1 for L in that of l, which may be s. Cost: 2/3 n^3
  * flops. */
 void wgi_cholesky_inverse(size_t n, const double *l, double *s);

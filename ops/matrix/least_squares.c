@@ -30,14 +30,14 @@ static wg_status lstsq_shape(wg_block *b) {
     b->out[0].rows = n, b->out[0].cols = k;
     b->saved_bytes = wgi_room_of(m * n) + wgi_room_of(p);
     b->work_bytes = wgi_room_of(wgi_reflector_room(wgi_larger(wgi_larger(m, n), k))) +
-                    2 * wgi_room_of(m * k) + wgi_room_of(n * k);
+                    wgi_larger(2 * wgi_room_of(m * k) + wgi_room_of(n * k), wgi_room_of(p * p));
     return WG_OK;
 }
 
 struct least {
     size_t m, n, k;
     double *a, *tau;              /* dgeqrf's, or dgelqf's for m < n */
-    double *more, *mk, *mk2, *nk; /* workspace */
+    double *more, *mk, *mk2, *nk; /* workspace; from mk on also of min(m, n)^2 */
     int more_size;
 };
 
@@ -94,7 +94,7 @@ static wg_status lstsq_value(wg_block *b) {
     if (tall)
         (void)LAPACKE_dgeqrf_work(LAPACK_COL_MAJOR, m, n, s.a, m, s.tau, s.more, s.more_size);
     else (void)LAPACKE_dgelqf_work(LAPACK_COL_MAJOR, m, n, s.a, m, s.tau, s.more, s.more_size);
-    b->info = wgi_dependent(tall, p, wgi_larger(s.m, s.n), s.a, s.m);
+    b->info = wgi_dependent(tall, p, wgi_rounding(s.m, s.n), s.a, s.m, s.mk);
     if (b->info != 0) return wgi_block_refuse(b, WG_ESINGULAR, "the matrix has not full rank");
     if (s.k == 0) return WG_OK;
     wgi_copy(s.m, s.k, b->in[1].value, b->in[1].ld, s.mk, s.m);
@@ -199,25 +199,30 @@ static wg_status lstsq_jvp(wg_block *b) {
     return WG_OK;
 }
 
-/* y = A^+ C by A = Q R, or A' = Q R: R^-1 Q' C, or Q R'^-1 C. */
-static wg_status write_least(wg_tape *t, wgi_reals a, wgi_reals c, wg_real *y) {
+/* y = A^+ C by A = Q R, or A' = Q R: R^-1 Q' C, or Q R'^-1 C. Gives whether the rank is full
+ * (wgi_has_full_rank). */
+static int write_least(wg_tape *t, wgi_reals a, wgi_reals c, double least, int each,
+                       wg_real *y) {
     const int tall = a.rows >= a.cols;
     const wgi_reals turned = wgi_reals_turn(a, !tall);
     const size_t m = turned.rows, p = turned.cols, k = c.cols;
     wg_real *const q = wgi_expand_room(t, m * p), *const r = wgi_expand_room(t, p * p);
     wg_real *const z = tall ? y : wgi_expand_copied(t, c);
     const wgi_reals basis = wgi_reals_packed(q, m, p), triangle = wgi_reals_packed(r, p, p);
-    if (q == NULL || r == NULL || z == NULL) return wg_tape_status(t);
+    if (q == NULL || r == NULL || z == NULL) return 1; /* the tape has failed */
     wgi_expand_qr(t, turned, NULL, q, r);
-    const wg_status s = wgi_has_full_rank(t, p, m, r) ? WG_OK : WG_ESINGULAR;
+    const int full = wgi_has_full_rank(t, triangle, least, each);
     if (tall) wgi_expand_mul(t, wgi_reals_turn(basis, 1), c, z);
     wgi_expand_triangle(t, wgi_reals_turn(triangle, !tall), tall, 0, k, z, 1, p);
     if (!tall) wgi_expand_mul(t, basis, wgi_reals_packed(z, p, k), y);
-    return s;
+    return full;
 }
 
 static wg_status lstsq_expand(wg_tape *t, const wg_block *b, const wg_real *x, wg_real *y) {
-    return write_least(t, wgi_reals_operand(b, x, 0), wgi_reals_operand(b, x, 1), y);
+    const wgi_reals a = wgi_reals_operand(b, x, 0);
+    if (!write_least(t, a, wgi_reals_operand(b, x, 1), wgi_rounding(a.rows, a.cols), 1, y))
+        return WG_ESINGULAR;
+    return wg_tape_status(t);
 }
 
 /* ---- the adjoints of A and B as an operation on A, B, X and W, the adjoints of X ----
@@ -560,19 +565,16 @@ static wg_status pinv_jvp(wg_block *b) {
     return WG_OK;
 }
 
-/* A matrix of full rank only: at every point the norms of A and A^+ are compared, whose product
- * is not below the ratio of the largest to the smallest singular value. */
+/* A matrix of full rank only. */
 static wg_status pinv_expand(wg_tape *t, const wg_block *b, const wg_real *x, wg_real *y) {
     const size_t m = b->in[0].rows, n = b->in[0].cols;
     const wg_real *const one = wgi_expand_identity(t, m);
     if (one == NULL) return wg_tape_status(t);
     if (m == 0 || n == 0) return WG_OK;
-    const wg_status s =
-        write_least(t, wgi_reals_operand(b, x, 0), wgi_reals_packed(one, m, m), y);
-    if (s != WG_OK) return s == WG_ESINGULAR ? WG_EDEGENERATE : s;
-    const wg_real of_a = wg_norm2(t, m * n, x), of_y = wg_norm2(t, m * n, y);
-    const wg_real ratio = wg_let(t, wg_mul(of_a, of_y));
-    return wg_lt(t, ratio, wg_constant(1 / threshold(b))) ? WG_OK : WG_EDEGENERATE;
+    if (!write_least(t, wgi_reals_operand(b, x, 0), wgi_reals_packed(one, m, m), threshold(b),
+                     0, y))
+        return WG_EDEGENERATE;
+    return wg_tape_status(t);
 }
 
 /* With P = A^+:  - P' G P' + (G' - A P G') P P' + P' P (G' - G' P A)

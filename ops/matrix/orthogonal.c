@@ -108,7 +108,7 @@ static wg_status qr_value(wg_block *b) {
 }
 
 static wg_status degenerate(wg_block *b, const struct parts *s) {
-    b->info = wgi_dependent(1, s->p, wgi_larger(s->m, s->n), s->r, s->ldr);
+    b->info = wgi_dependent(1, s->p, wgi_rounding(s->m, s->n), s->r, s->ldr, s->t);
     if (b->info == 0) return WG_OK;
     return wgi_block_refuse(b, WG_EDEGENERATE,
                             "the matrix has not full rank: QR has no derivative");
@@ -296,7 +296,9 @@ static wg_status qr_expand(wg_tape *t, const wg_block *b, const wg_real *x, wg_r
         wgi_expand_copy(wgi_reals_packed(q, m, p), wgi_reals_result(b, y, (size_t)what->q));
     if (what->r >= 0)
         wgi_expand_copy(wgi_reals_packed(r, p, n), wgi_reals_result(b, y, (size_t)what->r));
-    return wgi_has_full_rank(t, p, wgi_larger(m, n), r) ? WG_OK : WG_EDEGENERATE;
+    return wgi_has_full_rank(t, wgi_reals_packed(r, p, p), wgi_rounding(m, n), 1)
+               ? WG_OK
+               : WG_EDEGENERATE;
 }
 
 /* S symmetric, from the lower triangle of a. */
@@ -357,30 +359,22 @@ static const struct qr both = {0, 1};
  * gives NaN. */
 static wg_status independent_shape(wg_block *b) {
     b->out[0].rows = b->out[0].cols = 1;
+    b->work_bytes = wgi_room_of(b->in[0].rows * b->in[0].rows);
     return WG_OK;
 }
 static wg_status independent_value(wg_block *b) {
     const wg_block_arg *const r = &b->in[0];
-    const size_t longest = *(const size_t *)b->params;
+    const double least = *(const double *)b->params;
     b->out[0].value[0] = 1;
-    if (!wgi_dependent(1, r->rows, longest, r->value, r->ld)) return WG_OK;
+    if (!wgi_dependent(1, r->rows, least, r->value, r->ld, b->work)) return WG_OK;
     return wgi_block_refuse(b, WG_ESINGULAR, "the columns are linearly dependent");
 }
 static wg_status independent_vjp(wg_block *b) { return (void)b, WG_OK; }
 static wg_status independent_expand(wg_tape *t, const wg_block *b, const wg_real *x,
                                     wg_real *y) {
-    const wgi_reals r = wgi_reals_operand(b, x, 0);
-    const double least = (double)*(const size_t *)b->params * DBL_EPSILON;
-    wg_real high = wg_constant(0);
-    y[0] = wg_constant(1);
-    for (size_t j = 0; j < r.rows; j++)
-        for (size_t i = 0; i <= j; i++)
-            high = wg_let(t, wg_fmax(high, wg_fabs(wgi_reals_at(r, i, j))));
-    for (size_t i = 0; i < r.rows; i++) {
-        const wg_real size = wg_let(t, wg_fabs(wgi_reals_at(r, i, i)));
-        const wg_real over = wg_let(t, wg_sub(size, wg_mul(least, high)));
-        y[0] = wg_let(t, wg_mul(y[0], wgi_expand_good(t, over)));
-    }
+    const double least = *(const double *)b->params;
+    const wg_real condition = wgi_expand_condition(t, wgi_reals_operand(b, x, 0), 1);
+    y[0] = wgi_expand_good(t, wg_let(t, wg_sub(1 / (least * least), condition)));
     return WG_OK;
 }
 
@@ -396,12 +390,12 @@ static wg_status qr_rule(wg_tape *t, wg_block *b, const wg_mat *in, const wg_mat
                                    independent_expand,
                                    NULL,
                                    NULL};
-    const size_t p = wgi_smaller(in[0].rows, in[0].cols),
-                 longest = wgi_larger(in[0].rows, in[0].cols);
+    const size_t p = wgi_smaller(in[0].rows, in[0].cols);
+    const double least = wgi_rounding(in[0].rows, in[0].cols);
     const wg_status s = qr_adjoint(t, b, in, out, bar, back);
     const wg_mat r = p == 0 ? out[1] : wg_mat_block(out[1], 0, 0, p, p);
     if (s != WG_OK || p == 0) return s;
-    const wg_mat good = wgi_apply_one(t, &op, &longest, sizeof longest, 1, &r);
+    const wg_mat good = wgi_apply_one(t, &op, &least, sizeof least, 1, &r);
     back[0] = wg_mat_mul(t, good, back[0]);
     return wg_tape_status(t);
 }

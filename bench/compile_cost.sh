@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 # compile_cost - what a statement costs the compiler: milliseconds of CPU time, and bytes of machine code, of one
 # statement of five operations, from the difference of two files. It prints and judges nothing: times
-# are for benches. `sh test/compile_cost.sh --all` also looks at -O0, -O1 and -O3, with more statements.
+# differ between machines. `sh bench/compile_cost.sh --all` also looks at -O0, -O1 and -O3, with more statements.
 set -eu
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
