@@ -4,7 +4,7 @@
 # Yours:  CC CXX CPPFLAGS CFLAGS CXXFLAGS LDFLAGS, prefix libdir includedir DESTDIR, BLAS_LIBS,
 #         WERROR=1 (warnings are errors), V=1 (show the commands),
 #         T=PATTERN (only the tests so named, as in T='test_ops_*'),
-#         TEST_LEVEL=-O0 (how files of test/ are optimised; those in TEST_LEVEL_NOT are as the library),
+#         TEST_LEVEL=-O0 (how tests are optimised; those in TEST_LEVEL_NOT are as the library),
 #         CACHE= (no ccache, which compiles where it is installed).
 # Ours:   everything else. Objects stand in build/<hash of compiler and flags>/, so that
 #         compilers, sanitizers and flags never mix.
@@ -317,13 +317,13 @@ run: $(B)/examples/nist $(BENCHES) ## fit the NIST reference problems, then a sh
 	@$(B)/examples/nist
 	@$(foreach b,$(BENCHES),$(b) --small &&) true
 
-# Scripts and the tests of the converter take longest: those first, so that no processor waits for them at the end.
+# The tests of the converter and scripts take longest: those first, so that no processor waits for them at the end.
 test: programs ## build and run every test; the last line counts them
 	$(absent)
 	@MAKE='$(MAKE_COMMAND)' CC='$(CC)' CXX='$(CXX)' CPPFLAGS='$(CPPFLAGS)' CFLAGS='$(CFLAGS)' LDFLAGS='$(LDFLAGS)' \
 	MATH_LIBS='$(MATH_LIBS)' MATH_CFLAGS='$(MATH_CFLAGS)' B='$(B)' GENERATED='$(GENERATED)' TEST_TIMEOUT='$(TEST_TIMEOUT)' TEST_JOBS='$(TEST_JOBS)' \
 	ADAPTERS='$(ADAPTER_NAMES)' MPIRUN='$(MPIRUN)' \
-	    sh test/run $(SCRIPTS) $(CONVERT_TESTS) $(TEST_PROGS) $(FUZZ_PROGS) $(EXAMPLE_TESTS) $(ADAPTER_PROGS)
+	    sh test/run $(CONVERT_TESTS) $(SCRIPTS) $(TEST_PROGS) $(FUZZ_PROGS) $(EXAMPLE_TESTS) $(ADAPTER_PROGS)
 
 # The scripts that watch over the house itself.
 HOUSE := rooms includes adapters abi headers generated expands readme
@@ -411,13 +411,14 @@ clean: ## remove build/
 # ---- tests and examples ---------------------------------------------------------------------
 
 $(B)/test/%.o $(B)/examples/%.o: MORE_CPPFLAGS = $(CMOCKA_CFLAGS) $(JANSSON_CFLAGS) $(MATH_CFLAGS)
-test_level = $(if $(filter $(TEST_LEVEL_NOT:%=$(B)/test/%.o),$@),,$(or $(TEST_LEVEL),$(patsubst -O2,-O0,$(filter -O2,$(CFLAGS)))))
+low_level = $(or $(TEST_LEVEL),$(patsubst -O2,-O0,$(filter -O2,$(CFLAGS))))
+test_level = $(if $(filter $(TEST_LEVEL_NOT:%=$(B)/test/%.o),$@),,$(low_level))
 $(B)/test/%.o: MORE_CFLAGS = $(test_level)
 $(B)/ops/%.o $(B)/tape/%.o: MORE_CPPFLAGS = $(MATH_CFLAGS)
 # Loops over arrays that gcc vectorises at this level only.
 $(addprefix $(B)/ops/,matrix/convolution_maps.o matrix/dense.o matrix/normal_density.o matrix/covariance.o matrix/gaussian_process.o matrix/softmax.o scalar/copy.o): MORE_CFLAGS = $(patsubst -O2,-O3,$(filter -O2,$(CFLAGS)))
 X86 := $(filter x86_64-%,$(shell $(CC) -dumpmachine 2>/dev/null))
-# The same text for each width of vectors. Undefined behaviour is looked for in that of every machine: it takes gcc 16 seconds.
+# The same text for each width of vectors: undefined behaviour is looked for in one, which takes gcc 16 seconds a file.
 WIDER := $(if $(findstring undefined,$(CFLAGS)),-fno-sanitize=undefined)
 $(B)/ops/scalar/elementwise_avx2.o $(B)/tape/function/run/interpreter_avx2.o: MORE_CFLAGS = $(WIDER) $(if $(X86),-mavx2 -mfma)
 $(B)/ops/scalar/elementwise_avx512.o $(B)/tape/function/run/interpreter_avx512.o: MORE_CFLAGS = $(WIDER) $(if $(X86),-mavx2 -mfma -mavx512f -mavx512dq -mavx512vl)
@@ -481,7 +482,7 @@ $(filter $(B)/adapters/%,$(foreach p,$(ADAPTER_PROGS),$(if $(findstring /test_,$
 define ADAPTER
 $(call LIST,adapter_$(1),$(call objects,$(call adapter_srcs,$(1))))
 $(B)/adapters/$(1)/%.o: MORE_CPPFLAGS = -Iadapters/$(1) -Iadapters/problem $(call solver_cflags,$(2)) $(CMOCKA_CFLAGS)
-$(patsubst %.c,$(B)/%.o,$(wildcard adapters/$(1)/test_*.c)): MORE_CFLAGS = $(TEST_LEVEL)
+$(patsubst %.c,$(B)/%.o,$(wildcard adapters/$(1)/test_*.c)): MORE_CFLAGS = $(low_level)
 $(B)/libwengert-$(1).a: $(call objects,$(call adapter_srcs,$(1))) $(call list,adapter_$(1))
 	$$(archive)
 $(B)/libwengert-$(1).so.$(SO_NUMBER): $(call objects,$(call adapter_srcs,$(1))) $(call list,adapter_$(1)) $(B)/$(SO) $(if $(filter problem,$(1)),,$(B)/libwengert-problem.so.$(SO_NUMBER))
@@ -505,6 +506,7 @@ $(foreach row,$(ADAPTERS_FOUND),$(eval $(call ADAPTER,$(call field,1,$(row)),$(r
 $(eval $(call LIST,convert,$(call objects,$(CONVERT_SRCS))))
 $(B)/convert/%.o: MORE_CPPFLAGS = $(if $(CLANG_DIR),-isystem $(CLANG_DIR)/include) $(CMOCKA_CFLAGS)
 $(B)/convert/%.o: MORE_CFLAGS = $(TEST_LEVEL)
+$(CONVERT_TESTS:=.o): MORE_CFLAGS = $(low_level)
 $(B)/wengert-convert: $(call objects,$(CONVERT_SRCS)) $(call list,convert)
 	$(link) $(filter %.o,$^) -L$(CLANG_DIR)/lib -Wl,-rpath,$(CLANG_DIR)/lib -lclang
 # With the shared library: what they load calls it, and is kept for later runs. The converter is in them, in a process of its

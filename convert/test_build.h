@@ -179,7 +179,8 @@ static inline int convert_line(char *line, const char *said) {
     (void)fflush(NULL);
     const pid_t child = fork();
     if (child == 0) {
-        const bool heard = freopen(said, "w", stdout) != NULL && dup2(1, 2) == 2;
+        const bool heard =
+            freopen(said, "w", stdout) != NULL && dup2(fileno(stdout), STDERR_FILENO) >= 0;
         exit(heard ? converter_main(n, word) : 127);
     }
     return child > 0 && waitpid(child, &status, 0) == child ? status : -1;

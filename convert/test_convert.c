@@ -41,9 +41,8 @@ static use use_of(const construct *c, const mode *how) {
     (void)c, (void)how;
     return TAKEN;
 #else
-    const bool runs = how->three_types
-                          ? c->turn % 3 == 0
-                          : how->alone || how->turn == 0 || how->turn == 1 + c->turn % 2;
+    const bool runs = how->three_types ? c->turn % 3 == 0
+                      : how->alone || how->turn == 0 || how->turn == 1 + c->turn % 2;
     return runs ? how->use : TAKEN;
 #endif
 }

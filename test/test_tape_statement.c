@@ -256,10 +256,63 @@ static void a_comparison_with_a_number_or_an_expression_is_a_guard(void **state)
     }
 }
 
+/* ---- kept code: constants are numbers there, in their places ---- */
+
+#define SHORT(a, b, c, d) wg_sub(wg_add(wg_mul(a, b), wg_mul(2.5, c)), wg_exp(d))
+#define OF_TWO_WORDS(a, b, c, d)                                                               \
+    wg_div(wg_pow(wg_sin(a), 1.5), wg_add(wg_hypot(b, wg_cosh(c)), wg_atan2(wg_log(d), 0.75)))
+#define OF_PAIRS(a, b, c, d)                                                                   \
+    wg_add(wg_mul(a, b), wg_add(wg_mul(c, wg_mul(a, b)), wg_mul(d, wg_mul(a, b))))
+/* The statement as it is, or where `written` with numbers in the place of its constants. */
+#define ONE_OF(m, e, a, b, c, d)                                                               \
+    case m:                                                                                    \
+        return wg_let(t, e(a, b, c, d));
+#define TWO_OF(m, e, a, b, c) ONE_OF(m, e, a, b, c, 3.75) ONE_OF(m + 8, e, a, b, c, x[3])
+#define FOUR_OF(m, e, a, b) TWO_OF(m, e, a, b, 0.375) TWO_OF(m + 4, e, a, b, x[2])
+#define EIGHT_OF(m, e, a) FOUR_OF(m, e, a, 1.25) FOUR_OF(m + 2, e, a, x[1])
+#define KERNEL(name, e)                                                                        \
+    static wg_real name(wg_tape *t, unsigned active, int written, const wg_real *x) {          \
+        switch (written ? active : 15) { EIGHT_OF(0, e, 0.625) EIGHT_OF(1, e, x[0]) }          \
+        return wg_constant(0);                                                                 \
+    }
+KERNEL(short_one, SHORT)
+KERNEL(one_of_two_words, OF_TWO_WORDS)
+KERNEL(one_of_pairs, OF_PAIRS)
+
+static void constants_are_kept_as_the_numbers_that_they_are(void **state) {
+    (void)state;
+    wg_real (*const kernel[])(wg_tape *, unsigned, int,
+                              const wg_real *) = {short_one, one_of_two_words, one_of_pairs};
+    const double a[] = {0.625, 1.25, 0.375, 3.75};
+    wg_tape *const t = open_with(WG_KEEP_CODE);
+    static struct text text[2];
+    for (size_t k = 0; k < sizeof kernel / sizeof *kernel; k++)
+        for (unsigned active = 0; active < 16; active++) {
+            double value[2];
+            for (int written = 0; written < 2; written++) {
+                wg_real x[4];
+                wg_tape_reset(t);
+                assert_int_equal(wg_inputs(t, 4, a, x), WG_OK);
+                for (int i = 0; i < 4; i++)
+                    if ((active >> i & 1) == 0) x[i] = wg_constant(a[i]);
+                (void)kernel[k](t, active, written, x);
+                /* behind it, another one: the stream goes on where it should */
+                value[written] =
+                    wg_value(wg_let(t, wg_square(kernel[k](t, active, written, x))));
+                text[written].used = 0;
+                assert_int_equal(wg_tape_dump(t, collect, &text[written]), WG_OK);
+            }
+            assert_memory_equal(&value[0], &value[1], sizeof value[0]);
+            assert_string_equal(text[0].bytes, text[1].bytes);
+        }
+    wg_tape_free(t);
+}
+
 int main(void) {
 #define TEST(name) cmocka_unit_test(name)
     const struct CMUnitTest tests[] = {
         TEST(constants_among_operands_are_left_out_as_in_general),
+        TEST(constants_are_kept_as_the_numbers_that_they_are),
         TEST(statements_of_constants_alone_leave_every_tape_as_it_was),
         TEST(a_number_that_is_infinite_or_nan_stays_one),
         TEST(a_stale_variable_beside_constants_is_still_noticed),

@@ -619,6 +619,11 @@ WGI_FUNCTION uint64_t wgi_places_5(const wgi_s5 *s) { return s->h[0] | s->h[1] |
 WGI_FUNCTION uint64_t wgi_places_6(const wgi_s6 *s) { return s->h[0] | s->h[1] | s->h[2] | s->h[3] | s->h[4] | s->h[5]; }
 WGI_FUNCTION uint64_t wgi_places_7(const wgi_s7 *s) { return s->h[0] | s->h[1] | s->h[2] | s->h[3] | s->h[4] | s->h[5] | s->h[6]; }
 WGI_FUNCTION uint64_t wgi_places_8(const wgi_s8 *s) { return s->h[0] | s->h[1] | s->h[2] | s->h[3] | s->h[4] | s->h[5] | s->h[6] | s->h[7]; }
+WGI_API wg_real wgi_some_5(wg_tape *t, double value, uint64_t h0, uint64_t h1, uint64_t h2, uint64_t h3, uint64_t h4, double p0, double p1, double p2, double p3, double p4);
+WGI_API wg_real wgi_some_6(wg_tape *t, double value, uint64_t h0, uint64_t h1, uint64_t h2, uint64_t h3, uint64_t h4, uint64_t h5, double p0, double p1, double p2, double p3, double p4, double p5);
+WGI_API wg_real wgi_some_7(wg_tape *t, double value, uint64_t h0, uint64_t h1, uint64_t h2, uint64_t h3, uint64_t h4, uint64_t h5, uint64_t h6, double p0, double p1, double p2, double p3, double p4, double p5, double p6);
+WGI_API wg_real wgi_some_8(wg_tape *t, double value, uint64_t h0, uint64_t h1, uint64_t h2, uint64_t h3, uint64_t h4, uint64_t h5, uint64_t h6, uint64_t h7, double p0, double p1, double p2, double p3, double p4, double p5, double p6, double p7);
+#ifdef __cplusplus /* in C statements with constants are left to wgi_let_<n> at once */
 WGI_FUNCTION wg_real wgi_append_some_1(wg_tape *t, double value, const wgi_s1 *s) {
     const uint32_t out = t->slots;
     const uint64_t k = wgi_stamp_word(t), result = (uint64_t)out << 32;
@@ -689,22 +694,19 @@ WGI_FUNCTION wg_real wgi_append_some_4(wg_tape *t, double value, const wgi_s4 *s
     t->top = (wgi_record *)(void *)half;
     return wgi_result(t, value, out);
 }
-WGI_API wg_real wgi_some_5(wg_tape *t, double value, uint64_t h0, uint64_t h1, uint64_t h2, uint64_t h3, uint64_t h4, double p0, double p1, double p2, double p3, double p4);
 WGI_FUNCTION wg_real wgi_append_some_5(wg_tape *t, double value, const wgi_s5 *s) {
     return wgi_some_5(t, value, s->h[0], s->h[1], s->h[2], s->h[3], s->h[4], s->p[0], s->p[1], s->p[2], s->p[3], s->p[4]);
 }
-WGI_API wg_real wgi_some_6(wg_tape *t, double value, uint64_t h0, uint64_t h1, uint64_t h2, uint64_t h3, uint64_t h4, uint64_t h5, double p0, double p1, double p2, double p3, double p4, double p5);
 WGI_FUNCTION wg_real wgi_append_some_6(wg_tape *t, double value, const wgi_s6 *s) {
     return wgi_some_6(t, value, s->h[0], s->h[1], s->h[2], s->h[3], s->h[4], s->h[5], s->p[0], s->p[1], s->p[2], s->p[3], s->p[4], s->p[5]);
 }
-WGI_API wg_real wgi_some_7(wg_tape *t, double value, uint64_t h0, uint64_t h1, uint64_t h2, uint64_t h3, uint64_t h4, uint64_t h5, uint64_t h6, double p0, double p1, double p2, double p3, double p4, double p5, double p6);
 WGI_FUNCTION wg_real wgi_append_some_7(wg_tape *t, double value, const wgi_s7 *s) {
     return wgi_some_7(t, value, s->h[0], s->h[1], s->h[2], s->h[3], s->h[4], s->h[5], s->h[6], s->p[0], s->p[1], s->p[2], s->p[3], s->p[4], s->p[5], s->p[6]);
 }
-WGI_API wg_real wgi_some_8(wg_tape *t, double value, uint64_t h0, uint64_t h1, uint64_t h2, uint64_t h3, uint64_t h4, uint64_t h5, uint64_t h6, uint64_t h7, double p0, double p1, double p2, double p3, double p4, double p5, double p6, double p7);
 WGI_FUNCTION wg_real wgi_append_some_8(wg_tape *t, double value, const wgi_s8 *s) {
     return wgi_some_8(t, value, s->h[0], s->h[1], s->h[2], s->h[3], s->h[4], s->h[5], s->h[6], s->h[7], s->p[0], s->p[1], s->p[2], s->p[3], s->p[4], s->p[5], s->p[6], s->p[7]);
 }
+#endif
 WGI_API wg_real wgi_let_r(wg_tape *t, double value, uint64_t h0,
     const wgi_site *site, const double *number, double p0, double x0);
 WGI_FUNCTION wg_real wgi_leave_r(wg_tape *t, double value, const wg_handle *s, const double *number,

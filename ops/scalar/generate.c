@@ -581,19 +581,28 @@ static void write_some_here(int n) {
          "    return wgi_result(t, value, out);\n}");
 }
 
-static void write_some(int n) {
-    if (n <= KEPT_OPERANDS) {
-        write_some_here(n);
-        return;
-    }
-    printf("WGI_API wg_real wgi_some_%d(wg_tape *t, double value", n);
-    for (int i = 0; i < n; i++) printf(", uint64_t h%d", i);
-    for (int i = 0; i < n; i++) printf(", double p%d", i);
-    printf(");\nWGI_FUNCTION wg_real wgi_append_some_%d(wg_tape *t, double value, const wgi_s%d *s) {\n"
+static void write_some_there(int n) {
+    printf("WGI_FUNCTION wg_real wgi_append_some_%d(wg_tape *t, double value, const wgi_s%d *s) {\n"
            "    return wgi_some_%d(t, value", n, n, n);
     for (int k = 0; k < 2; k++)
         for (int i = 0; i < n; i++) printf(", s->%c[%d]", "hp"[k], i);
     puts(");\n}");
+}
+
+/* Those of many operands are functions of the library. */
+static void write_some(void) {
+    for (int n = KEPT_OPERANDS + 1; n <= MAX_OPERANDS; n++) {
+        printf("WGI_API wg_real wgi_some_%d(wg_tape *t, double value", n);
+        for (int i = 0; i < n; i++) printf(", uint64_t h%d", i);
+        for (int i = 0; i < n; i++) printf(", double p%d", i);
+        puts(");");
+    }
+    puts("#ifdef __cplusplus /* in C statements with constants are left to wgi_let_<n> at once */");
+    for (int n = 1; n <= MAX_OPERANDS; n++) {
+        if (n <= KEPT_OPERANDS) write_some_here(n);
+        else write_some_there(n);
+    }
+    puts("#endif");
 }
 
 /* The function that the fast path leaves to. The list field by field: a structure that is handed on as a whole is in
@@ -665,7 +674,7 @@ static void write_lists(void) {
          "WGI_FUNCTION uint64_t wgi_places_r(const wg_handle *s) { return wgi_word(*s); }\n"
          "WGI_FUNCTION uint64_t wgi_places_many(const wgi_many *s) { (void)s; return 1; }");
     for (int n = 1; n <= MAX_OPERANDS; n++) write_places(n);
-    for (int n = 1; n <= MAX_OPERANDS; n++) write_some(n);
+    write_some();
     for (int n = LONE; n <= MAX_OPERANDS; n++) write_slow(n);
     puts("WGI_FUNCTION wg_real wgi_leave_many(wg_tape *t, double value, const wgi_many *s, const double *number,\n    const wgi_site *site) {\n    (void)t; (void)s; (void)number; (void)site;\n    return wg_constant(value);\n}");
     for (int n = LONE; n <= MAX_OPERANDS; n++)

@@ -14,12 +14,6 @@ static wg_status room(wgi_core *c, const char *call, size_t more) {
     return WG_OK;
 }
 
-static uint64_t *put_slots(uint64_t *w, size_t n, const uint32_t *slot) {
-    memcpy(w, slot, n * sizeof *slot);
-    if (n & 1) memset((char *)w + n * sizeof *slot, 0, sizeof *slot);
-    return w + (n + 1) / 2;
-}
-
 /* ---- statements ---- */
 
 /* Takes one symbol off the low end of the bit code; counts its bits. */
@@ -38,38 +32,55 @@ static inline int symbol(wgi_bits *code, unsigned *at) {
     return (int)(bits >> 2 & 127);
 }
 
-void wgi_code_put(wgi_core *c, const wgi_statement *s) {
-    uint32_t slot[WGI_MAX_OPERANDS];
-    double number[WGI_MAX_OPERANDS + WGI_MAX_NUMBERS];
-    wgi_bits code = s->code;
-    unsigned operands = 0, numbers = 0, i = 0, k = 0;
-    wgi_bits rest = s->code;
-    for (unsigned at = 0; at < s->bits;) {
+void wgi_code_put(wg_tape *t, const wgi_site *site, size_t n, const uint64_t *handle,
+                  const double *x, const double *number) {
+    unsigned variables = 0;
+    for (size_t i = 0; i < n; i++) variables += wgi_slot(handle[i]) != 0;
+    const unsigned bits = site->head >> 36 & 4095;
+    unsigned numbers = (unsigned)(site->head >> 56), constants = (unsigned)n - variables;
+    uint64_t *const w = t->code + t->code_words;
+    WGI_AHEAD(w);
+    const uint64_t head =
+        WGI_CODE_HEAD(t->slots, WGI_ENTRY_STATEMENT, bits, variables, numbers + constants);
+    memcpy(w, &head, sizeof head);
+
+    const size_t before = bits > 64 ? 3 : 2;
+    wgi_halves *pair = (wgi_halves *)(void *)(w + before);
+    uint32_t first = 0;
+    for (size_t i = 0; i < n; i++) {
+        const uint32_t slot = wgi_slot(handle[i]);
+        if (slot == 0) continue;
+        if (first == 0) first = slot;
+        else *pair++ = (wgi_halves){first, slot}, first = 0;
+    }
+    if (first != 0) *pair++ = (wgi_halves){first, 0};
+
+    /* constants: from now on they are numbers, among those of the statement */
+    double *to = (double *)(void *)pair;
+    wgi_bits code = site->code, rest = code;
+    for (unsigned at = 0; constants != 0;) {
         const unsigned start = at;
         const int what = symbol(&rest, &at);
-        if (what == OPERAND && wgi_slot(s->handle[i]) != 0) {
-            slot[operands++] = wgi_slot(s->handle[i++]);
-        } else if (what == OPERAND) { /* a constant: from now on a number */
-            number[numbers++] = s->x[i++];
-            code |= (wgi_bits)1 << start;
+        if (what == OPERAND) {
+            if (wgi_slot(*handle++) == 0) *to++ = *x, code |= (wgi_bits)1 << start, constants--;
+            x++;
         } else if (what == NUMBER || what == WGI_OP_USER) {
-            number[numbers++] = s->number[k++];
+            *to++ = *number++, numbers--;
         }
     }
-    uint64_t *w = wgi_code_words(c) + c->head.code_words;
-    WGI_AHEAD(w);
-    *w++ = WGI_CODE_HEAD(c->head.slots, WGI_ENTRY_STATEMENT, s->bits, operands, numbers);
-    *w++ = (uint64_t)code;
-    if (s->bits > 64) *w++ = (uint64_t)(code >> 64);
-    w = put_slots(w, operands, slot);
-    memcpy(w, number, numbers * sizeof *number);
-    c->head.code_words = (uint64_t)(w + numbers - wgi_code_words(c));
+    for (; numbers != 0; numbers--) *to++ = *number++;
+    w[1] = (uint64_t)code;
+    if (before == 3) w[2] = (uint64_t)(code >> 64);
+    t->code_words = (uint64_t)((uint64_t *)(void *)to - t->code);
 }
 
 wg_status wgi_code_keep(wgi_core *c, const wgi_statement *s) {
     const wg_status status = room(c, "wg_let", WGI_STATEMENT_WORDS);
-    if (status == WG_OK) wgi_code_put(c, s);
-    return status;
+    if (status != WG_OK) return status;
+    const wgi_site site = {s->code, WGI_CODE_HEAD(0, 0, s->bits, 0, s->numbers), NULL};
+    c->head.code = wgi_code_words(c);
+    wgi_code_put(&c->head, &site, s->operands, s->handle, s->x, s->number);
+    return WG_OK;
 }
 
 /* ---- array operations and guards ---- */

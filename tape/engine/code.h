@@ -33,8 +33,10 @@ enum { WGI_STATEMENT_WORDS = 3 + WGI_MAX_OPERANDS + WGI_MAX_NUMBERS };
 
 /* Keeps the code of a statement that is about to get the next slot. */
 wg_status wgi_code_keep(wgi_core *c, const wgi_statement *s);
-/* The same where there is room. */
-void wgi_code_put(wgi_core *c, const wgi_statement *s);
+/* The same of n operands, handles as words and values, where there is room and head.code is up
+ * to date: on the fast path of a tape that keeps its code. */
+void wgi_code_put(wg_tape *t, const wgi_site *site, size_t n, const uint64_t *handle,
+                  const double *x, const double *number);
 /* Keeps an array operation: operands x (slot 0: a constant, its value kept), and numbers. */
 wg_status wgi_code_keep_array(wgi_core *c, const char *call, unsigned op, size_t n,
                               const wg_real *x, size_t numbers, const double *number);

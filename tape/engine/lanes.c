@@ -9,10 +9,11 @@
 #include <immintrin.h>
 #endif
 
-/* Of a record with a single operand, the products of the other, which are 0, are added to rows
- * that are of this run alone: slot 0 is everybody's, as in scalar_sweep.c. A branch for it
- * would be mispredicted in irregular recordings, and a single such row be waited for; so one is
- * chosen of several, by plain arithmetic. */
+/* Of a record with a single operand, the products of the other, which are 0, are added to the
+ * row of slot 0. Where other threads sweep beside this one that is everybody's, and they are
+ * added to rows of this run alone. A branch for it would be mispredicted in irregular
+ * recordings, and a single such row be waited for; so one is chosen of several, by plain
+ * arithmetic. */
 enum { NONE = 4 };
 #define TARGET(slot, row, none)                                                                \
     (double *)((uintptr_t)(none) ^                                                             \
@@ -26,13 +27,18 @@ enum { NONE = 4 };
         __attribute__((vector_size(8 * (WIDTH)), aligned(8), may_alias));                      \
     ATTRIBUTE static inline __attribute__((always_inline)) void NAME##_run(                    \
         const wgi_record *low, const wgi_record *high, double *adjoint, size_t stride,         \
-        const wgi_window *window) {                                                            \
-        double none[NONE * (LANES)] = {0};                                                     \
+        const wgi_window *window, int alone) {                                                 \
+        double none[NONE * (LANES)];                                                           \
+        _Pragma("GCC unroll 16") for (size_t i = 0; i < NONE * (LANES); i += (WIDTH)) *        \
+            (NAME##_row *)(void *)(none + i) = (NAME##_row){0};                                \
         for (const wgi_record *r = high; r-- != low;) {                                        \
             const double *const from = wgi_row(window, adjoint, stride, r->out);               \
             double *const to0 = wgi_row(window, adjoint, stride, r->in0);                      \
-            double *const to1 = TARGET(r->in1, wgi_row(window, adjoint, stride, r->in1),       \
-                                       none + (uintptr_t)r / sizeof *r % NONE * (LANES));      \
+            double *const row1 = wgi_row(window, adjoint, stride, r->in1);                     \
+            double *const to1 =                                                                \
+                alone                                                                          \
+                    ? row1                                                                     \
+                    : TARGET(r->in1, row1, none + (uintptr_t)r / sizeof *r % NONE * (LANES));  \
             for (size_t i = 0; i < (LANES); i += (WIDTH)) {                                    \
                 const NAME##_row w = *(const NAME##_row *)(const void *)(from + i);            \
                 NAME##_row p0 = w * r->jac0, p1 = w * r->jac1;                                 \
@@ -47,10 +53,11 @@ enum { NONE = 4 };
         }                                                                                      \
     }                                                                                          \
     ATTRIBUTE static void NAME(const wgi_record *low, const wgi_record *high, double *adjoint, \
-                               size_t stride, const wgi_window *window) {                      \
-        if (window != NULL) NAME##_run(low, high, adjoint, stride, window);                    \
-        else if (stride == (LANES)) NAME##_run(low, high, adjoint, LANES, NULL);               \
-        else NAME##_run(low, high, adjoint, stride, NULL);                                     \
+                               size_t stride, const wgi_window *window, int alone) {           \
+        if (window != NULL) NAME##_run(low, high, adjoint, stride, window, 0);                 \
+        else if (!alone) NAME##_run(low, high, adjoint, stride, NULL, 0);                      \
+        else if (stride == (LANES)) NAME##_run(low, high, adjoint, LANES, NULL, 1);            \
+        else NAME##_run(low, high, adjoint, stride, NULL, 1);                                  \
     }
 
 /* The same for a forward sweep. */
@@ -76,7 +83,7 @@ enum { NONE = 4 };
     }
 
 typedef void kernel(const wgi_record *low, const wgi_record *high, double *adjoint,
-                    size_t stride, const wgi_window *window);
+                    size_t stride, const wgi_window *window, int alone);
 
 #if defined(__x86_64__)
 #define ODD2(a, b) _mm_movemask_pd(_mm_cmpunord_pd((__m128d)(a), (__m128d)(b)))
@@ -108,9 +115,10 @@ static kernel *choose(size_t lanes) {
 }
 
 void wgi_sweep_lanes(const wgi_record *low, const wgi_record *high, double *adjoint,
-                     size_t lanes, const wgi_window *w) {
+                     size_t lanes, const wgi_window *w, int alone) {
     kernel *const run = choose(lanes);
-    for (size_t first = 0; first < lanes; first += 8) run(low, high, adjoint + first, lanes, w);
+    for (size_t first = 0; first < lanes; first += 8)
+        run(low, high, adjoint + first, lanes, w, alone);
 }
 
 static void forward_one(const wgi_record *low, const wgi_record *high, double *tangent) {

@@ -93,17 +93,6 @@ wg_real wgi_append(wgi_core *c, const char *call, double value, size_t n, const 
     return (wg_real){value, {out, c->head.stamp}};
 }
 
-/* The same with its code where there is room for both: on the fast path of a tape that keeps
- * its code. */
-static wg_real append_kept(wgi_core *c, const wgi_statement *s, const uint32_t *slot) {
-    const uint32_t out = c->head.slots;
-    wgi_code_put(c, s);
-    push_records(c, out, s->operands, slot, s->partial);
-    c->head.slots = out + 1;
-    c->head.values[out] = s->value;
-    return (wg_real){s->value, {out, c->head.stamp}};
-}
-
 /* ---- wg_let, in general ---- */
 
 wg_real wgi_let(wg_tape *t, const wgi_statement *s) {
@@ -129,7 +118,6 @@ wg_real wgi_let(wg_tape *t, const wgi_statement *s) {
     if (s->operands == 1 && s->bits == WGI_LEAF_BITS)
         return (wg_real){s->value, {slot[0], wgi_stamp(s->handle[0])}};
     if (s->words != NULL) return wgi_long_append(c, s);
-    if (c->head.top < c->head.kept_limit) return append_kept(c, s, slot);
     return wgi_let_append(c, s, slot);
 }
 
@@ -215,13 +203,40 @@ static size_t join_pairs(wgi_record *r, size_t k) {
     return 1 + k % 2;
 }
 
+/* Everything, where a tape whose only mode is to keep its code leaves out the constants among
+ * the operands: their values become numbers of the code. list: as of in_general. */
+static __attribute__((noinline)) wg_real some_kept(wg_tape *t, double value, size_t n,
+                                                   const void *list, const wgi_site *site,
+                                                   const double *number) {
+    const double *const p = list, *const x = p + n;
+    const uint64_t *const h = (const uint64_t *)(const void *)(x + n);
+    if (WGI_UNLIKELY(t == NULL || t->top >= t->kept_limit))
+        return in_general(t, value, n, list, site, number);
+    const uint64_t stamp = wgi_stamp_word(t);
+    const uint32_t slots = t->slots;
+    wgi_record *const r = t->top;
+    WGI_AHEAD(r);
+    unsigned k = 0;
+    for (size_t i = 0; i < n; i++) {
+        if (WGI_UNLIKELY(p[i] != p[i] || (h[i] != 0 && h[i] - stamp >= slots)))
+            return in_general(t, value, n, list, site, number);
+        if (h[i] != 0) take(r, k++, slots, h[i], p[i]);
+    }
+    if (k == 0) return wg_constant(value);
+    wgi_code_put(t, site, n, h, x, number);
+    t->values[slots] = value;
+    t->slots = slots + 1;
+    t->top = r + (k >= 4 ? join_pairs(r, k) : (k + 1) / 2);
+    return wgi_result(t, value, slots);
+}
+
 /* wgi_some_n(.., h0, h1, .., p0, p1, ..): of a tape of the fast path, which leaves out the
  * constants among the operands, with everything in registers; where that is not all, the result
  * has the slot WGI_OUTSIDE, and is none; statements of up to 4 operands do so where they stand
  * (statement_lists.h). wgi_let_n(.., h0, h1, .., p0, p1, .., x0, x1, ..): everything. What it
  * does not do itself is left to functions with the same arguments, so that none has to be saved
  * for it: kept_n, where a tape whose only mode is to keep its code goes on as fast as it can,
- * and general_n. */
+ * rest_n, where it leaves constants out, and general_n. */
 #define EACH1(m) m(0)
 #define EACH2(m) EACH1(m), m(1)
 #define EACH3(m) EACH2(m), m(2)
@@ -291,11 +306,15 @@ static size_t join_pairs(wgi_record *r, size_t k) {
         const wgi_s##n list = {{EACH##n(p)}, {EACH##n(x)}, {EACH##n(h)}};                      \
         return in_general(t, value, n, &list, site, number);                                   \
     }                                                                                          \
+    static __attribute__((noinline)) wg_real rest_##n(ARGUMENTS(n)) {                          \
+        const wgi_s##n list = {{EACH##n(p)}, {EACH##n(x)}, {EACH##n(h)}};                      \
+        return some_kept(t, value, n, &list, site, number);                                    \
+    }                                                                                          \
     static __attribute__((noinline)) wg_real kept_##n(ARGUMENTS(n)) {                          \
         const wgi_s##n s = {{EACH##n(p)}, {EACH##n(x)}, {EACH##n(h)}};                         \
         double *const w =                                                                      \
             t != NULL ? wgi_kept_##n(t, value, &s, 1, site->head, site->code) : NULL;          \
-        if (WGI_UNLIKELY(w == NULL)) return general_##n(GIVEN(n));                             \
+        if (WGI_UNLIKELY(w == NULL)) return rest_##n(GIVEN(n));                                \
         for (size_t i = 0; i < site->head >> 56; i++) w[i] = number[i];                        \
         return wgi_append_##n(t, value, &s);                                                   \
     }                                                                                          \

@@ -152,8 +152,10 @@ static inline wg_status run(wgi_core *c, const wgi_record *low, const wgi_record
                             const wgi_window *w) {
     double *const adjoint = wgi_adjoints(c);
     if (c->branch_count > 1 && first_disordered(low, high) != NULL) return WG_ESTALE;
-    if (c->lanes != 1) wgi_sweep_lanes(low, high, adjoint, c->lanes, w);
-    else if (c->traced) return sweep_traced(c, low, high, adjoint, w);
+    if (c->lanes != 1) {
+        const int alone = c->windows == NULL || !c->windows->at_work;
+        wgi_sweep_lanes(low, high, adjoint, c->lanes, w, alone);
+    } else if (c->traced) return sweep_traced(c, low, high, adjoint, w);
     else if (w == NULL) sweep(low, high, adjoint);
     else sweep_window(low, high, adjoint, w);
     return WG_OK;

@@ -20,9 +20,9 @@ wgi_row(const wgi_window *w, double *adjoint, size_t lanes, uint32_t slot) {
 }
 
 /* Sweeps a run of records backwards over `lanes` interleaved adjoints per slot: 2, 4, 8 or
- * more; through a window or, NULL, without. */
+ * more; through a window or, NULL, without. alone: no thread sweeps beside this one. */
 void wgi_sweep_lanes(const wgi_record *low, const wgi_record *high, double *adjoint,
-                     size_t lanes, const wgi_window *w);
+                     size_t lanes, const wgi_window *w, int alone);
 /* Sweeps records [low, high), none of them a block's, through a window or, NULL, without. */
 wg_status wgi_sweep_records(wgi_core *c, uint64_t high, uint64_t low, const wgi_window *w,
                             wgi_counts *n);

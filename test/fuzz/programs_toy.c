@@ -173,6 +173,8 @@ static int formula(const char *name, const struct toy_series *x, struct toy_seri
     else if (IS("square")) *y = toy_mul(x[0], x[0]);
     else if (IS("cube")) *y = toy_mul(toy_mul(x[0], x[0]), x[0]);
     else if (IS("sqrt")) *y = toy_sqrt(x[0]);
+    else if (IS("rsqrt") && a > 0 && a <= DBL_MAX) /* a slope of it may underflow in double */
+        *y = toy_div(toy_number(1), toy_sqrt(x[0]));
     else if (IS("exp")) *y = toy_exp(x[0]);
     else if (IS("log")) *y = toy_log(x[0]);
     else if (IS("sin") || IS("cos")) {
