@@ -271,7 +271,7 @@ static int open_by_node(wgi_fn_maker *m) {
     families |= m->wholes;
     wgi_pieces p = {NULL, 0};
     lay_out(m, &p, families, sums);
-    p.base = wgi_list_need(m->c, &m->by_node, NULL, 0, p.used);
+    p.base = wgi_list_of(m->c, &m->by_node, p.used);
     p.used = 0;
     if (p.base != NULL) lay_out(m, &p, families, sums);
     return p.base != NULL;

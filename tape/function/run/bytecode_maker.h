@@ -56,9 +56,9 @@ typedef struct wgi_fn_maker {
     /* of every node; a list of something that the function has none of is NULL */
     wgi_list_room by_node;
     unsigned char *mark;
-    uint32_t *uniform; /* where the uniform stands, or WGI_NO_NODE: wgi_fn_uniform_of */
-    uint32_t *user;    /* who reads it, as wgi_fn_uses_of and wgi_fn_reader_of say, ... */
-    uint32_t *last;    /* ... and, once there are instructions, the last one that does */
+    uint32_t *uniform;   /* where the uniform stands, or WGI_NO_NODE: wgi_fn_uniform_of */
+    uint32_t *user;      /* who reads it, as wgi_fn_uses_of and wgi_fn_reader_of say, ... */
+    uint32_t *last;      /* ... and, once there are instructions, the last one that does */
     uint32_t *wanted_by; /* of those of each point the first result that is this node, ... */
     uint32_t *slot;      /* ... and, once there are units, its column */
     /* of a family, which is one unit: the node that stands for it, and its next member */

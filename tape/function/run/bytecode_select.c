@@ -169,8 +169,7 @@ static int fused(wgi_fn_maker *m, uint32_t product, const wgi_fn_unit *next) {
     const wgi_fn_uses uses = wgi_fn_uses_of(m, product);
     if ((which != MUL && which != TIMES) || p->count != 2) return 0;
     if (uses != WGI_READ_ONCE && uses != WGI_READ_NEXT) return 0;
-    if (next == NULL || next->kind != WGI_UNIT_NODE ||
-        wgi_fn_reader_of(m, product) != next->id)
+    if (next == NULL || next->kind != WGI_UNIT_NODE || wgi_fn_reader_of(m, product) != next->id)
         return 0;
     const wgi_node *const n = wgi_fn_node_of(m, next->id);
     const simple outer = simple_of(n);
