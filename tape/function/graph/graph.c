@@ -56,11 +56,17 @@ static uint64_t hash(const wgi_graph *g, const wgi_node *n) {
     return h;
 }
 
+/* Lists of operands are short mostly: calls of memcmp and memcpy would take longer. */
+static int same_list(uint32_t count, const uint32_t *x, const uint32_t *y) {
+    for (uint32_t k = 0; k < count; k++)
+        if (x[k] != y[k]) return 0;
+    return 1;
+}
+
 static int same(const wgi_graph *g, const wgi_node *x, const wgi_node *y) {
     return x->kind == y->kind && x->part == y->part && x->array == y->array &&
            holds(x) == holds(y) && x->count == y->count &&
-           (x->count == 0 || memcmp(g->operand + x->first, g->operand + y->first,
-                                    x->count * sizeof(uint32_t)) == 0);
+           same_list(x->count, g->operand + x->first, g->operand + y->first);
 }
 
 /* ---- the table of nodes ----
@@ -160,8 +166,7 @@ static void rehash(wgi_graph *g, size_t spares) {
     g->spare = to, g->spares = spares, g->spare_room = room;
 }
 
-/* Makes room for one more node of `count` operands; 0: a failure. */
-static int room_for(wgi_graph *g, size_t count) {
+static int make_room_for(wgi_graph *g, size_t count) {
     if (g->c->status != WG_OK) return 0;
     if (g->nodes >= UINT32_MAX / 4 || g->operands + count >= UINT32_MAX / 2) {
         (void)wgi_fail(g->c, WG_ENOMEM, "%s: more than %zu operations", g->call, g->nodes);
@@ -176,6 +181,15 @@ static int room_for(wgi_graph *g, size_t count) {
     if (g->nodes >= NEAR * g->buckets) add_buckets(g);
     if (g->spared >= LOAD * g->spares) rehash(g, 2 * g->spares);
     return g->c->status == WG_OK;
+}
+
+/* Makes room for one more node of `count` operands; 0: a failure. */
+static inline int room_for(wgi_graph *g, size_t count) {
+    const int is_there = g->nodes < UINT32_MAX / 4 && g->operands + count < UINT32_MAX / 2 &&
+                         (g->nodes + 1) * sizeof *g->node <= g->node_room.bytes &&
+                         (g->operands + count) * sizeof *g->operand <= g->operand_room.bytes &&
+                         g->nodes < NEAR * g->buckets && g->spared < LOAD * g->spares;
+    return is_there && g->c->status == WG_OK ? 1 : make_room_for(g, count);
 }
 
 void wgi_graph_open(wgi_graph *g, wgi_core *c, const char *call) {
@@ -214,9 +228,9 @@ uint32_t wgi_graph_input(wgi_graph *g, wgi_when when) {
 
 /* When a node of these operands can be computed. */
 static unsigned char when_of(wgi_graph *g, unsigned kind, size_t count, const uint32_t *x) {
-    unsigned char seen[3] = {0, 0, 0};
-    for (size_t k = 0; k < count; k++) seen[g->node[x[k]].when] = 1;
-    if (seen[WGI_AFTER] && (seen[WGI_EACH] || kind == WGI_NODE_SUM))
+    unsigned seen = 0;
+    for (size_t k = 0; k < count; k++) seen |= 1u << g->node[x[k]].when;
+    if ((seen >> WGI_AFTER & 1) && ((seen >> WGI_EACH & 1) || kind == WGI_NODE_SUM))
         (void)wgi_fail(g->c, WG_EMODE, "%s: a sum over the points is used at the points",
                        g->call);
     return wgi_when_of(seen, kind);
@@ -232,7 +246,7 @@ uint32_t wgi_graph_node(wgi_graph *g, const wgi_node *like, size_t count, const 
     n.first = (uint32_t)g->operands;
     n.count = (uint32_t)count;
     n.when = when_of(g, n.kind, count, x);
-    if (count != 0) memcpy(g->operand + n.first, x, count * sizeof *x);
+    for (size_t k = 0; k < count; k++) g->operand[n.first + k] = x[k];
     const search s = find(g, &n);
     if (s.found != WGI_NO_NODE) {
         if (n.kind != WGI_NODE_NUMBER) g->stats.repeated++;
@@ -279,7 +293,7 @@ static int is_bits(const wgi_graph *g, uint32_t node, double value) {
 /* Is it the negative of a node, and of which? */
 static int negated(const wgi_graph *g, uint32_t node, uint32_t *of) {
     const wgi_node *const n = &g->node[node];
-    if (wgi_node_op(n) != WGI_ROW_neg) return 0;
+    if (n->kind != WGI_NODE_OP || n->op != &wgi_scalar_ops[WGI_ROW_neg]) return 0;
     *of = g->operand[n->first];
     return 1;
 }

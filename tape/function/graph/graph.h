@@ -41,10 +41,10 @@ typedef struct wgi_node {
     };
 } wgi_node;
 
-/* When a node can be computed whose operands are of the times marked in `seen`. */
-static inline unsigned char wgi_when_of(const unsigned char seen[3], unsigned kind) {
-    if (seen[WGI_AFTER] || kind == WGI_NODE_SUM) return WGI_AFTER;
-    return seen[WGI_EACH] ? WGI_EACH : WGI_ONCE;
+/* When a node can be computed whose operands are of the times of which `seen` has the bits. */
+static inline unsigned char wgi_when_of(unsigned seen, unsigned kind) {
+    if ((seen >> WGI_AFTER & 1) || kind == WGI_NODE_SUM) return WGI_AFTER;
+    return seen >> WGI_EACH & 1 ? WGI_EACH : WGI_ONCE;
 }
 
 static inline const wgi_node_kind_row *wgi_node_row(const wgi_node *n) {

@@ -195,7 +195,8 @@ void wgi_fn_list_units(wgi_fn_maker *m);
  * does both. */
 static inline int wgi_fn_is_exchange(const wgi_fn_maker *m, uint32_t i, uint32_t j) {
     const wgi_node *const a = wgi_fn_node_of(m, i), *const b = wgi_fn_node_of(m, j);
-    if (wgi_node_op(a) != WGI_ROW_select_gt || wgi_node_op(b) != WGI_ROW_select_gt) return 0;
+    if (a->kind != WGI_NODE_OP || a->op != &wgi_scalar_ops[WGI_ROW_select_gt]) return 0;
+    if (b->kind != WGI_NODE_OP || b->op != a->op) return 0;
     const uint32_t *const x = wgi_fn_operands_of(m, i), *const y = wgi_fn_operands_of(m, j);
     return x[0] == y[0] && x[1] == y[1] && x[2] == y[3] && x[3] == y[2];
 }

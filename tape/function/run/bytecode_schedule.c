@@ -135,13 +135,11 @@ void wgi_fn_families(wgi_fn_maker *m) {
 
 /* ---- order ---- */
 
-/* What a unit reads: the operands of its node and, for a slope, the value of the operation. */
-static uint32_t reads(const wgi_fn_maker *m, uint32_t i, uint32_t k) {
-    const wgi_node *const n = wgi_fn_node_of(m, i);
-    return k < n->count ? wgi_fn_operands_of(m, i)[k] : wgi_fn_value_of(m, i);
-}
-static uint32_t read_count(const wgi_fn_maker *m, uint32_t i) {
-    return wgi_fn_node_of(m, i)->count + (wgi_fn_value_of(m, i) != WGI_NO_NODE);
+static inline void read_it(wgi_fn_maker *m, uint32_t reader, uint32_t x) {
+    wgi_fn_uses uses = wgi_fn_uses_of(m, x);
+    if (uses == WGI_READ_NEVER) uses = WGI_READ_ONCE;
+    else if (wgi_fn_reader_of(m, x) != reader) uses = WGI_READ_OFTEN;
+    m->user[x] = wgi_fn_read_by(uses, reader);
 }
 
 static void read_often(wgi_fn_maker *m, uint32_t i) {
@@ -150,15 +148,13 @@ static void read_often(wgi_fn_maker *m, uint32_t i) {
 
 void wgi_fn_count_uses(wgi_fn_maker *m) {
     wg_function *const f = m->f;
+    /* a unit reads the operands of its node and, for a slope, the value of the operation */
     for (uint32_t i = m->low; i < m->high; i++) {
         if (!wgi_fn_leads(m, i)) continue;
-        for (uint32_t k = 0; k < read_count(m, i); k++) {
-            const uint32_t x = reads(m, i, k);
-            wgi_fn_uses uses = wgi_fn_uses_of(m, x);
-            if (uses == WGI_READ_NEVER) uses = WGI_READ_ONCE;
-            else if (wgi_fn_reader_of(m, x) != i) uses = WGI_READ_OFTEN;
-            m->user[x] = wgi_fn_read_by(uses, i);
-        }
+        const uint32_t *const x = wgi_fn_operands_of(m, i);
+        const uint32_t count = wgi_fn_node_of(m, i)->count, value = wgi_fn_value_of(m, i);
+        for (uint32_t k = 0; k < count; k++) read_it(m, i, x[k]);
+        if (value != WGI_NO_NODE) read_it(m, i, value);
     }
     /* such a node is not moved */
     for (uint32_t i = 0; i < f->nodes; i++)
@@ -178,16 +174,20 @@ static int takes_many(const wgi_node *n) {
     return wgi_node_has_parts(n) || n->count > MANY;
 }
 
+/* Is node i the last one that reads the column of x? */
+static inline int is_end(const wgi_fn_maker *m, uint32_t i, uint32_t x) {
+    return wgi_fn_reader_of(m, x) == i && wgi_fn_in_columns(m, x);
+}
+
 /* Marks the nodes with a single reader, which free at most one column: each is put just before
  * its reader, all others keep the order of the function. */
 static void mark_moved(wgi_fn_maker *m) {
     for (uint32_t i = m->low; i < m->high; i++) {
         if (wgi_fn_uses_of(m, i) != WGI_READ_ONCE || !wgi_fn_leads(m, i)) continue;
-        const uint32_t reader = wgi_fn_reader_of(m, i);
-        uint32_t ends = 0;
-        for (uint32_t k = 0; k < read_count(m, i); k++)
-            ends += wgi_fn_reader_of(m, reads(m, i, k)) == i &&
-                    wgi_fn_in_columns(m, reads(m, i, k));
+        const uint32_t reader = wgi_fn_reader_of(m, i), *const x = wgi_fn_operands_of(m, i);
+        const uint32_t count = wgi_fn_node_of(m, i)->count, value = wgi_fn_value_of(m, i);
+        int ends = value != WGI_NO_NODE && is_end(m, i, value);
+        for (uint32_t k = 0; k < count; k++) ends += is_end(m, i, x[k]);
         const int pair = (i > m->low && wgi_fn_is_exchange(m, i, i - 1)) ||
                          (i + 1 < m->high && wgi_fn_is_exchange(m, i, i + 1));
         if (ends <= 1 && !pair && wgi_fn_sibling_of(m, i) == WGI_NO_NODE &&
@@ -196,14 +196,14 @@ static void mark_moved(wgi_fn_maker *m) {
     }
 }
 
-/* Of the operands of node i that are put before it, the first from number `from` on. */
+/* Of what node i reads and is put before it, the first from number `from` on. */
 static uint32_t next_moved(const wgi_fn_maker *m, uint32_t i, uint32_t from) {
+    const uint32_t here = wgi_fn_read_by(WGI_READ_NEXT, i), *const x = wgi_fn_operands_of(m, i);
+    const uint32_t count = wgi_fn_node_of(m, i)->count, value = wgi_fn_value_of(m, i);
     uint32_t next = WGI_NO_NODE;
-    if (takes_many(wgi_fn_node_of(m, i))) return next;
-    for (uint32_t k = 0; k < read_count(m, i); k++) {
-        const uint32_t x = reads(m, i, k);
-        if (m->user[x] == wgi_fn_read_by(WGI_READ_NEXT, i) && x >= from && x < next) next = x;
-    }
+    for (uint32_t k = 0; k < count; k++)
+        if (m->user[x[k]] == here && x[k] >= from && x[k] < next) next = x[k];
+    if (value < next && value >= from && m->user[value] == here) next = value;
     return next;
 }
 
@@ -229,7 +229,7 @@ static void defined(wgi_fn_maker *m, uint32_t i) {
 }
 
 static void need_input(wgi_fn_maker *m, uint32_t i) {
-    if (i >= m->f->n || !wgi_fn_in_columns(m, i) || (m->mark[i] & WGI_MARK_LOADED)) return;
+    if (!wgi_fn_in_columns(m, i) || (m->mark[i] & WGI_MARK_LOADED)) return;
     const uint32_t batch = m->input_batch[i], first = batch * WGI_FN_BATCH;
     const uint32_t end = first + wgi_fn_batch_groups(m->p.loads, batch);
     unit_add(m, WGI_UNIT_LOADS, batch);
@@ -242,8 +242,9 @@ static void need_input(wgi_fn_maker *m, uint32_t i) {
 }
 
 static void node_unit(wgi_fn_maker *m, uint32_t i) {
-    for (uint32_t k = 0; k < wgi_fn_node_of(m, i)->count; k++)
-        need_input(m, wgi_fn_operands_of(m, i)[k]);
+    const uint32_t *const x = wgi_fn_operands_of(m, i), count = wgi_fn_node_of(m, i)->count;
+    for (uint32_t k = 0; k < count; k++)
+        if (x[k] < m->f->n) need_input(m, x[k]);
     unit_add(m, WGI_UNIT_NODE, i);
     for (uint32_t j = i; j != WGI_NO_NODE; j = wgi_fn_sibling_of(m, j)) defined(m, j);
 }
