@@ -85,7 +85,7 @@ wg_status wgi_function_finish(wgi_graph *g, size_t inputs, const wg_argument *in
     memset(&start, 0, sizeof start);
     wgi_list_room room = {0, 0};
     wgi_graph_close_table(g);
-    uint32_t *const final = wgi_list_of(c, &room, (g->nodes + 1) * (sizeof *final + 1));
+    uint32_t *const final = wgi_list_of(c, &room, (g->nodes + 1) * sizeof *final);
     if (final == NULL) return c->status;
     const wg_status s =
         wgi_layout_describe(g, inputs, input, outputs, output, result, final, &start);
