@@ -42,12 +42,15 @@ static void put_framed(const emitter *m, const variable *x) {
         return;
     }
     const char *const b = shadow_name(r, x->name);
-    if (x->holds && m->back && !r->shadows)
+    const bool parameter = x->d != NULL && x->d->kind == DECL_PARAMETER;
+    const bool handed = parameter && is_handle(r->a, x->type); /* its shadow, too */
+    if (x->holds && m->back && !r->shadows && !handed)
         putf(m->to, "    %s;\n", without_const(declared_as(x->type, b)));
-    if (x->holds && m->back != r->shadows)
+    if (x->holds && m->back != r->shadows && !handed)
         putf(m->to, aggregate ? "    memset(&%s, 0, sizeof %s);\n" : "    %s = 0;\n", b, b);
-    if (!m->back && x->d != NULL && x->d->kind == DECL_PARAMETER)
-        putf(m->to, "    %s = %s;\n", x->name, x->d->name);
+    if (m->back || !parameter) return;
+    if (x->holds && handed && r->shadows) putf(m->to, "    %s = %s_b;\n", b, x->d->name);
+    putf(m->to, "    %s = %s;\n", x->name, x->d->name);
 }
 
 static void put_locals(emitter *m) {
@@ -101,7 +104,8 @@ static bool is_param_assigned(const routine *r, const list *steps, const decl *p
     for (size_t i = 0; i < steps->n; i++) {
         const step *const s = steps->at[i];
         const node *const n = s->to.n != NULL ? bare(s->to.n) : NULL;
-        if (n != NULL && n->kind == NODE_NAME && n->decl == p) return true;
+        if (s->kind != STEP_COPY && n != NULL && n->kind == NODE_NAME && n->decl == p)
+            return true; /* a copy goes where it leads */
         if (s->kind == STEP_COUNTED && s->to.name != NULL && same(s->to.name, p->name))
             return true;
         if (is_param_assigned(r, &s->body, p) || is_param_assigned(r, &s->other, p))
@@ -281,7 +285,7 @@ static void put_backward(emitter *m) {
     put_stretches_back(m);
     for (size_t i = 0; i < f->parameters.n; i++) {
         const decl *const p = f->parameters.at[i];
-        if (!param_holds(r, p) || !is_value(p)) continue;
+        if (!param_holds(r, p) || !is_value(r->a, p->type)) continue;
         const char *const b =
             shadow_name(r, format("%s%s", is_framed(r, p) ? "wgc_f->" : "", p->name));
         if (p->type->kind == TYPE_REAL) putf(m->to, "    *wgc_%s_b += %s;\n", p->name, b);
@@ -328,23 +332,34 @@ static void find_shared(const routine *by, const list *steps) {
     }
 }
 
-bool make_adjoint(writer *w, list *routines) {
-    for (size_t i = 0; i < w->a->versions.n; i++) {
-        const version *const v = w->a->versions.at[i];
+/* The routines of all that has to do with variables; NULL, when one is refused. */
+static list *routines_of(analysis *a) {
+    for (size_t i = 0; i < a->versions.n; i++) {
+        const version *const v = a->versions.at[i];
         if (v->touched && v->like != v) join_like(v);
     }
     list *const all = arena_get(sizeof *all);
-    for (size_t i = 0; i < w->a->versions.n; i++) {
-        version *const v = w->a->versions.at[i];
+    for (size_t i = 0; i < a->versions.n; i++) {
+        version *const v = a->versions.at[i];
         if (!v->touched || v->like != v) continue;
-        routine *const r = steps_of(w->a, v);
-        if (r->refused) return false;
+        routine *const r = steps_of(a, v);
+        if (r->refused) return NULL;
         r->all = all;
         find_results(r);
         push(all, r);
     }
-    plan(all);
-    if (errors_said() != 0) return false;
+    return all;
+}
+
+bool make_adjoint(writer *w, list *routines) {
+    list *all;
+    for (bool planned = false; !planned;) {
+        all = routines_of(w->a);
+        if (all == NULL) return false;
+        planned = plan(all);
+        if (errors_said() != 0) return false;
+        if (!planned) name_versions(w->a);
+    }
     find_shadows(all);
     for (size_t i = 0; i < all->n; i++) {
         routine *const r = all->at[i];

@@ -37,7 +37,12 @@ static void write_copies(writer *w, const record *r, list *done, text *to) {
         const type *e = f->type;
         while (e->kind == TYPE_ARRAY) e = e->of;
         if (!*x) continue;
-        if (!root_holds(w, f) && !(e->kind == TYPE_RECORD && record_holds(w->a, e->record))) {
+        const type *const l = leaf_type(f->type);
+        if (e->kind == TYPE_POINTER && l->kind == TYPE_RECORD && record_holds(w->a, l->record))
+            putf(to, "    memset((void *)&to->%s, 0, sizeof to->%s);\n", x,
+                 x); /* nobody says where */
+        else if (!root_holds(w, f) &&
+                 !(e->kind == TYPE_RECORD && record_holds(w->a, e->record))) {
             if (f->type->kind == TYPE_ARRAY) {
                 if (f->type->count > 0)
                     putf(to, "    memcpy(to->%s, from->%s, sizeof to->%s);\n", x, x, x);

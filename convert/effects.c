@@ -155,6 +155,18 @@ bool has_held_pointers(const routine *r, const type *t) {
     }
     return false;
 }
+bool is_handle(const analysis *a, const type *t) {
+    if (t->kind != TYPE_RECORD) return false;
+    bool holds = false;
+    for (size_t i = 0; i < t->record->fields.n; i++) {
+        const decl *const f = t->record->fields.at[i];
+        cell *const c = a->of_decl[f->number];
+        if (c == NULL || !holds_variables(c)) continue;
+        if (f->type->kind != TYPE_POINTER) return false;
+        holds = true;
+    }
+    return holds;
+}
 bool leads_to_variables(const routine *r, const type *t) {
     while (t->kind == TYPE_ARRAY) t = t->of;
     return t->kind == TYPE_POINTER || has_held_pointers(r, t);

@@ -35,11 +35,27 @@ static bool has_call(const node *n) {
     return false;
 }
 
-/* A call without variables is not turned round: it must not change what is asked for again. */
+/* From now on it has a way there and a way back, as functions with variables have. */
+static void turn_round(planner *p, const version *v) {
+    for (size_t i = 0; i < p->r->a->versions.n; i++) {
+        version *const w = p->r->a->versions.at[i];
+        if (w->like == v->like) w->touched = true;
+    }
+    *p->turned = true;
+}
+
+/* A call without variables is run as it stands, and must not change what is asked for again:
+ * a function that does is turned round, too. */
 static void check_plain(planner *p, const step *s) {
     if (p->marking || !has_call(s->e)) return;
     for (unsigned k = next_flag(&p->used, 1); k != 0; k = next_flag(&p->used, k + 1)) {
-        if (!step_changes(p, s, p->numbered->at[k - 1])) continue;
+        const node *const call = step_changes(p, s, p->numbered->at[k - 1]);
+        if (call == NULL) continue;
+        const version *const v = p->r->v->called[call->number];
+        if (v != NULL) {
+            turn_round(p, v);
+            continue;
+        }
         error_at(
             place_of(s->e),
             "'%s' cannot be turned round: it changes numbers that derivatives ask for again",
@@ -353,8 +369,9 @@ static void walk_all(planner *p) {
 }
 
 /* One routine: true, if it finds more than before. */
-static bool plan_routine(const list *routines, list *numbered, cell_flags *needed, routine *r) {
-    planner p = {.r = r, .routines = routines, .numbered = numbered, .needed = needed};
+static bool plan_routine(const planner *all, routine *r) {
+    planner p = *all;
+    p.r = r;
     list whole = {NULL, 0, 0};
     for (size_t i = 0; i < r->stretches.n; i++) {
         const stretch *const s = r->stretches.at[i];
@@ -375,9 +392,12 @@ static bool plan_routine(const list *routines, list *numbered, cell_flags *neede
     return found;
 }
 
-void plan(const list *routines) {
+bool plan(const list *routines) {
     list numbered = {NULL, 0, 0};
     cell_flags needed = {NULL, 0};
+    bool turned = false;
+    const planner all = {
+        .routines = routines, .numbered = &numbered, .needed = &needed, .turned = &turned};
     for (size_t i = 0; i < routines->n; i++) {
         routine *const r = routines->at[i];
         find_outside(r, &numbered);
@@ -391,18 +411,19 @@ void plan(const list *routines) {
     for (bool more = true; more;) {
         more = false;
         for (size_t i = 0; i < routines->n; i++) {
-            planner p = {.r = routines->at[i],
-                         .routines = routines,
-                         .numbered = &numbered,
-                         .needed = &needed,
-                         .marking = true};
+            planner p = all;
+            p.r = routines->at[i], p.marking = true;
             walk_all(&p);
             more |= p.grown;
         }
     }
     for (bool more = true; more;) {
         more = false;
-        for (size_t i = 0; i < routines->n; i++)
-            more |= plan_routine(routines, &numbered, &needed, routines->at[i]);
+        for (size_t i = 0; i < routines->n; i++) more |= plan_routine(&all, routines->at[i]);
     }
+    for (size_t i = 0; turned && i < numbered.n; i++) {
+        cell *const c = numbered.at[i];
+        c->number = 0, c->needed = false;
+    }
+    return !turned;
 }

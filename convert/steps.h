@@ -169,6 +169,8 @@ routine *steps_of(analysis *a, version *v);
 bool is_free(const node *n); /* a call of free */
 bool leads_to_variables(const routine *r,
                         const type *t); /* has pointers to them, where it holds any */
+/* A structure that holds pointers to variables, and no variables. */
+bool is_handle(const analysis *a, const type *t);
 bool step_is_active(const routine *r, const node *n); /* a number that is a variable */
 bool node_holds(const routine *r, const node *n);
 cell *cell_at(const routine *r, const node *n);

@@ -117,8 +117,7 @@ static const char *call_arguments(const emitter *m, const step *s, const char *r
         if (!g->holds) continue;
         const char *const b =
             g->name != NULL ? shadow_name(r, g->name) : shadow_pointer(r, g->n);
-        const bool value = is_kind(g->type, TYPE_REAL) || is_kind(g->type, TYPE_RECORD);
-        if (!value) putf(&to, "%s, ", b);
+        if (!is_value(r->a, g->type)) putf(&to, "%s, ", b);
         else if (m->back) putf(&to, "&%s, ", b);
     }
     if (result != NULL) putf(&to, "%s, ", result);
