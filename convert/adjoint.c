@@ -104,7 +104,8 @@ static bool is_param_assigned(const routine *r, const list *steps, const decl *p
     for (size_t i = 0; i < steps->n; i++) {
         const step *const s = steps->at[i];
         const node *const n = s->to.n != NULL ? bare(s->to.n) : NULL;
-        if (s->kind != STEP_COPY && n != NULL && n->kind == NODE_NAME && n->decl == p)
+        if (s->kind != STEP_COPY && s->kind != STEP_SORT && n != NULL && n->kind == NODE_NAME &&
+            n->decl == p)
             return true; /* a copy goes where it leads */
         if (s->kind == STEP_COUNTED && s->to.name != NULL && same(s->to.name, p->name))
             return true;
@@ -332,16 +333,37 @@ static void find_shared(const routine *by, const list *steps) {
     }
 }
 
+/* The functions that v calls, and that they call: comparisons of qsort are not among them. */
+static void find_reached(const version *v, const node *n, list *to) {
+    if (n == NULL) return;
+    if (n->kind == NODE_CALL) {
+        const cell *const f = called_through(v, n);
+        const size_t several = f != NULL ? f->versions.n : 0;
+        for (size_t i = 0; i <= several; i++) {
+            const version *const w = i < several ? f->versions.at[i] : v->called[n->number];
+            if (w == NULL || list_has(to, w)) continue;
+            push(to, (void *)w);
+            find_reached(w, w->function->body, to);
+        }
+    }
+    for (size_t i = 0; i < n->children; i++) find_reached(v, n->child[i], to);
+    for (size_t i = 0; i < n->decls.n; i++) find_reached(v, ((decl *)n->decls.at[i])->init, to);
+}
+
 /* The routines of all that has to do with variables; NULL, when one is refused. */
 static list *routines_of(analysis *a) {
     for (size_t i = 0; i < a->versions.n; i++) {
         const version *const v = a->versions.at[i];
         if (v->touched && v->like != v) join_like(v);
     }
+    list reached = {NULL, 0, 0}, likes = {NULL, 0, 0};
+    push(&reached, a->root);
+    find_reached(a->root, a->root->function->body, &reached);
+    for (size_t i = 0; i < reached.n; i++) push(&likes, ((version *)reached.at[i])->like);
     list *const all = arena_get(sizeof *all);
     for (size_t i = 0; i < a->versions.n; i++) {
         version *const v = a->versions.at[i];
-        if (!v->touched || v->like != v) continue;
+        if (!v->touched || v->like != v || !list_has(&likes, v)) continue;
         routine *const r = steps_of(a, v);
         if (r->refused) return NULL;
         r->all = all;
@@ -389,9 +411,22 @@ static bool is_called_in(const list *routines, const file *f, const routine *r) 
     return false;
 }
 
+static bool has_sorts(const list *steps) {
+    for (size_t i = 0; i < steps->n; i++) {
+        const step *const s = steps->at[i];
+        if (s->kind == STEP_SORT || has_sorts(&s->body) || has_sorts(&s->other)) return true;
+    }
+    return false;
+}
+
 const char *write_adjoint(const list *routines, const file *f) {
     text to = {NULL, 0, 0}, begin = {NULL, 0, 0}, end = {NULL, 0, 0};
-    bool alone = true;
+    bool alone = true, sorts = false;
+    for (size_t i = 0; i < routines->n; i++) {
+        const routine *const r = routines->at[i];
+        for (size_t k = 0; r->home == f && k < r->stretches.n; k++)
+            sorts |= has_sorts(&((stretch *)r->stretches.at[k])->steps);
+    }
     for (size_t i = 0; i < routines->n; i++) alone &= ((routine *)routines->at[i])->home == f;
     const analysis *const a = ((const routine *)routines->at[0])->a;
     const size_t place = headers_place(f);
@@ -402,7 +437,7 @@ const char *write_adjoint(const list *routines, const file *f) {
         "#include <string.h>\n#include <wengert.h>\n",
         &to);
     put_n(&to, f->text + place, f->n - place);
-    putf(&to, "\n%s\n", stack_definition());
+    putf(&to, "\n%s\n", stack_definition(sorts));
     put_local_types(routines, f, &to);
     for (size_t i = 0; i < routines->n; i++) {
         routine *const r = routines->at[i];

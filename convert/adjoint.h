@@ -9,7 +9,8 @@
 
 const char *without_const(const char *s); /* a type's text */
 
-const char *stack_definition(void); /* as it stands in the file that is written */
+/* As it stands in the file that is written; with what sorts variables. */
+const char *stack_definition(bool sorts);
 
 /* The routines of all that is called, planned and laid out. False after errors. */
 bool make_adjoint(writer *w, list *routines);

@@ -38,6 +38,8 @@ static size_t mentions(planner *p, const list *steps, const cell *c) {
         n += mentions_in(p, s->e, c) + mentions_in(p, s->from, c) +
              mentions_in(p, s->bound, c) + mentions_in(p, s->to.n, c);
         if (s->kind == STEP_COPY) n += mentions_in(p, s->call->child[3], c);
+        for (size_t k = 2; s->kind == STEP_SORT && k < 5; k++)
+            n += mentions_in(p, s->call->child[k], c);
         for (size_t k = 0; k < s->args.n; k++) {
             const argument *const g = s->args.at[k];
             if (g->name != NULL)
@@ -156,7 +158,8 @@ static bool changed_by_calls(const planner *p, const list *steps, cell *c) {
         const step *const s = steps->at[i];
         list seen = {NULL, 0, 0};
         if (s->kind == STEP_CALL && call_changes(p->r->v, s->call, c, &seen)) return true;
-        if (s->kind == STEP_COPY && s->to.cell != NULL && real_cell(s->to.cell) == c)
+        if ((s->kind == STEP_COPY || s->kind == STEP_SORT) && s->to.cell != NULL &&
+            real_cell(s->to.cell) == c)
             return true;
         if ((s->kind == STEP_PLAIN || s->kind == STEP_ASSIGN) && step_changes(p, s, c) != NULL)
             return true;

@@ -204,14 +204,17 @@ static bool is_same_element(const type *a, const type *b) {
            (a->kind == TYPE_RECORD ? a->record == b->record : a->bits == b->bits);
 }
 
+const node *behind_casts(const node *n) {
+    while (n->kind == NODE_PAREN || n->kind == NODE_CAST) n = n->child[0];
+    return n;
+}
+
 /* memcpy and memset of variables; false: it is not that. */
 static bool copy_step(builder *b, const node *n, known_kind k) {
     routine *const r = b->r;
     if ((k != KNOWN_COPY && k != KNOWN_FILL) || n->children < 4 || !node_holds(r, n->child[1]))
         return false;
-    const node *to = n->child[1], *from = n->child[2];
-    while (to->kind == NODE_CAST || to->kind == NODE_PAREN) to = to->child[0];
-    while (from->kind == NODE_CAST || from->kind == NODE_PAREN) from = from->child[0];
+    const node *const to = behind_casts(n->child[1]), *const from = behind_casts(n->child[2]);
     const type *const t = leaf_type(to->type), *const of = to->type->of;
     const bool direct = of != NULL && leaf_type(to->type) == of;
     const bool number = t->kind == TYPE_REAL && t->bits == 64,
@@ -236,6 +239,32 @@ static bool copy_step(builder *b, const node *n, known_kind k) {
     s->text = print(r, n->child[3]);
     s->call = n;
     r->instead[n->number] = print(r, to);
+    return true;
+}
+
+/* qsort of variables; false: it is not that. */
+static bool sort_step(builder *b, const node *n, known_kind k) {
+    routine *const r = b->r;
+    if (k != KNOWN_SORT || n->children != 5 || !node_holds(r, behind_casts(n->child[1])))
+        return false;
+    const node *const to = behind_casts(n->child[1]);
+    const type *const t = leaf_type(to->type);
+    const bool direct = to->type->of != NULL && t == to->type->of;
+    if (!((t->kind == TYPE_REAL && t->bits == 64) || t->kind == TYPE_RECORD) ||
+        !(direct || to->type->kind == TYPE_ARRAY) ||
+        (t->kind == TYPE_RECORD && (has_held_pointers(r, t) || t->record->is_union))) {
+        refuse_node(r, n, "memory of pointers is sorted");
+        return true;
+    }
+    step *const s = add_step(b, STEP_SORT);
+    s->to = (target){to, NULL, to->type, NULL, NULL};
+    cell *const c = cell_at(r, to);
+    s->to.cell = to->type->kind == TYPE_ARRAY     ? c
+                 : c != NULL && c->target != NULL ? real_cell(c->target)
+                                                  : NULL;
+    s->text = format("%s, %s", print(r, n->child[2]), print(r, n->child[3]));
+    s->call = n;
+    s->push = true;
     return true;
 }
 
@@ -319,7 +348,7 @@ void pure(builder *b, const node *n) {
         if (!used) r->instead[n->number] = x, r->place[n->number] = n->child[0];
     } else if (n->kind == NODE_CALL) {
         const known_kind k = known_call(n)->kind;
-        if (copy_step(b, n, k)) return;
+        if (copy_step(b, n, k) || sort_step(b, n, k)) return;
         if (k == KNOWN_AGAIN && node_holds(r, n->child[1])) {
             refuse_node(r, n, "memory of variables that moves");
             return;

@@ -257,6 +257,11 @@ static void walk(planner *p, list *steps) {
                            leaf_type(s->to.type)->kind == TYPE_RECORD;
             if (s->to.type->kind == TYPE_RECORD) s->push = true;
             break;
+        case STEP_SORT:
+            use_value(p, s->to.n);
+            use_value(p, s->call->child[2]);
+            use_value(p, s->call->child[3]);
+            break;
         case STEP_COPY:
             use_value(p, s->to.n);
             if (s->e != NULL) use_value(p, s->e);
