@@ -209,19 +209,31 @@ const node *behind_casts(const node *n) {
     return n;
 }
 
+/* What stands where an array is, or a pointer leads to: numbers, or structures without pointers
+ * to variables; NULL: something else. */
+static const type *moved_element(const routine *r, const type *t) {
+    const type *e = t->kind == TYPE_POINTER ? t->of : t;
+    while (t->kind == TYPE_ARRAY && e->kind == TYPE_ARRAY) e = e->of;
+    const bool number = e->kind == TYPE_REAL && e->bits == 64,
+               structure = e->kind == TYPE_RECORD && !e->record->is_union;
+    return number || (structure && !has_held_pointers(r, e)) ? e : NULL;
+}
+static target memory_target(const routine *r, const node *to) {
+    cell *const c = cell_at(r, to);
+    cell *const of = to->type->kind == TYPE_ARRAY     ? c
+                     : c != NULL && c->target != NULL ? real_cell(c->target)
+                                                      : NULL;
+    return (target){to, NULL, to->type, of, NULL};
+}
+
 /* memcpy and memset of variables; false: it is not that. */
 static bool copy_step(builder *b, const node *n, known_kind k) {
     routine *const r = b->r;
     if ((k != KNOWN_COPY && k != KNOWN_FILL) || n->children < 4 || !node_holds(r, n->child[1]))
         return false;
     const node *const to = behind_casts(n->child[1]), *const from = behind_casts(n->child[2]);
-    const type *const t = leaf_type(to->type), *const of = to->type->of;
-    const bool direct = of != NULL && leaf_type(to->type) == of;
-    const bool number = t->kind == TYPE_REAL && t->bits == 64,
-               structure = t->kind == TYPE_RECORD;
-    if (!(number || structure) || !(direct || to->type->kind == TYPE_ARRAY) ||
-        (structure && (has_held_pointers(r, t) || t->record->is_union)) ||
-        (k == KNOWN_COPY && !is_same_element(leaf_type(from->type), t))) {
+    const type *const t = moved_element(r, to->type);
+    if (t == NULL || (k == KNOWN_COPY && !is_same_element(leaf_type(from->type), t))) {
         refuse_node(r, n, "memory of pointers is moved as a whole: assign its elements");
         return true;
     }
@@ -230,11 +242,7 @@ static bool copy_step(builder *b, const node *n, known_kind k) {
         return true;
     }
     step *const s = add_step(b, STEP_COPY);
-    s->to = (target){to, NULL, to->type, NULL, NULL};
-    cell *const c = cell_at(r, to);
-    s->to.cell = to->type->kind == TYPE_ARRAY     ? c
-                 : c != NULL && c->target != NULL ? real_cell(c->target)
-                                                  : NULL;
+    s->to = memory_target(r, to);
     s->e = k == KNOWN_COPY ? from : NULL;
     s->text = print(r, n->child[3]);
     s->call = n;
@@ -248,20 +256,12 @@ static bool sort_step(builder *b, const node *n, known_kind k) {
     if (k != KNOWN_SORT || n->children != 5 || !node_holds(r, behind_casts(n->child[1])))
         return false;
     const node *const to = behind_casts(n->child[1]);
-    const type *const t = leaf_type(to->type);
-    const bool direct = to->type->of != NULL && t == to->type->of;
-    if (!((t->kind == TYPE_REAL && t->bits == 64) || t->kind == TYPE_RECORD) ||
-        !(direct || to->type->kind == TYPE_ARRAY) ||
-        (t->kind == TYPE_RECORD && (has_held_pointers(r, t) || t->record->is_union))) {
+    if (moved_element(r, to->type) == NULL) {
         refuse_node(r, n, "memory of pointers is sorted");
         return true;
     }
     step *const s = add_step(b, STEP_SORT);
-    s->to = (target){to, NULL, to->type, NULL, NULL};
-    cell *const c = cell_at(r, to);
-    s->to.cell = to->type->kind == TYPE_ARRAY     ? c
-                 : c != NULL && c->target != NULL ? real_cell(c->target)
-                                                  : NULL;
+    s->to = memory_target(r, to);
     s->text = format("%s, %s", print(r, n->child[2]), print(r, n->child[3]));
     s->call = n;
     s->push = true;

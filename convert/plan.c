@@ -65,6 +65,14 @@ static void check_plain(planner *p, const step *s) {
     }
 }
 
+static void enter_cell(planner *p, routine *into, const cell *c, cell *of) {
+    if (!has_flag(&p->used, cell_number(p, of)) || !has_flag(&into->outside, c->number) ||
+        has_flag(&into->entered, c->number))
+        return;
+    set_flag(&into->entered, c->number, true);
+    p->grown = true;
+}
+
 /* What is needed again of the memory that a call is led to: the function must keep it. `like`
  * and `v` as above, and for what they call. */
 static void enter_memory(planner *p, routine *into, const version *like, const version *v,
@@ -77,13 +85,13 @@ static void enter_memory(planner *p, routine *into, const version *like, const v
         for (size_t k = 0; f != NULL && g != NULL && k < f->versions.n && k < g->versions.n;
              k++)
             enter_memory(p, into, g->versions.at[k], f->versions.at[k], seen);
-        if (v->of_node[i] == NULL || like->of_node[i] == NULL) continue;
-        cell *const c = real_cell(like->of_node[i]);
-        if (!has_flag(&p->used, cell_number(p, real_cell(v->of_node[i]))) ||
-            !has_flag(&into->outside, c->number) || has_flag(&into->entered, c->number))
-            continue;
-        set_flag(&into->entered, c->number, true);
-        p->grown = true;
+        cell *c = like->of_node[i], *of = v->of_node[i];
+        for (int k = 0; k < 2 && c != NULL && of != NULL;
+             k++) { /* memset goes behind a pointer */
+            c = real_cell(c), of = real_cell(of);
+            enter_cell(p, into, c, of);
+            c = c->target, of = of->target;
+        }
     }
 }
 static void enter(planner *p, const version *like, const version *v) {

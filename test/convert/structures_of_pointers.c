@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Structures by value that lead to variables, and hold none themselves: handed on, written
- * through, with fields that are assigned, and where a pointer leads to them.
+ * through, and where a pointer leads to them.
  * options: --function f --with-respect-to x[0:3] --of return
  * inputs: 0.6 1.4 -0.5
  * outputs: 1
@@ -32,11 +32,8 @@ static void scaled(struct part p, double by) {
 
 static double behind(struct part p) {
     double *const first = p.of;
-    p.of++;
-    p.n--;
-    const double s = sum(p) + *first;
-    p.more = first;
-    return s * *p.more;
+    const struct part *const at = &p;
+    return sum(p) * *first + at->of[p.n - 1];
 }
 
 static struct part *made(int n) {
@@ -56,6 +53,7 @@ double f(const double *x) {
     for (int i = 0; i < q->n; i++) q->of[i] = x[i] * s;
     scaled(*q, x[0]);
     s += handed_on(0, *q) * behind(*q) * more;
+    s += sum((struct part){w, &more, 1});
     free(q->of);
     free(q);
     return s;
