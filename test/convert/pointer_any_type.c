@@ -4,9 +4,9 @@
  * options: --function f --with-respect-to data->by,x[0:2] --of return,more[0]
  * inputs: 0.6 1.4 -0.5
  * outputs: 2
- * given: struct data data = {in[0], 2, {3}}; int last = 1; double more[1] = {0.5};
- * call: out[0] = f(in + 1, &data, more, &last); out[1] = more[0];
- * arguments: .x = in + 1, .data = &data, .more = more, .more_count = 1, .last = &last
+ * given: struct data settings = {in[0], 2, {3}}; int last = 1; double more[1] = {0.5};
+ * call: out[0] = f(in + 1, &settings, more, &last); out[1] = more[0];
+ * arguments: .x = in + 1, .data = &settings, .more = more, .more_count = 1, .last = &last
  */
 #include <math.h>
 
