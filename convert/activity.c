@@ -168,6 +168,55 @@ static void mark_versions(analysis *a) {
     }
 }
 
+/* ---- void * ------------------------------------------------------------------------------- */
+
+/* A pointer of type t is made of e: is that p? Two types are none. */
+static void note_type(const decl *p, const node *e, const type *t, const type **found,
+                      bool *several) {
+    if (e == NULL || t == NULL || t->kind != TYPE_POINTER || t->of->kind == TYPE_VOID) return;
+    e = bare(e);
+    if (e->kind != NODE_NAME || e->decl != p) return;
+    const type *const a = t->of, *const b = *found != NULL ? (*found)->of : a;
+    *several |= (a->kind != TYPE_RECORD && a->kind != TYPE_REAL) || a->kind != b->kind ||
+                (a->kind == TYPE_RECORD ? a->record != b->record : a->bits != b->bits);
+    *found = t;
+}
+static void find_types(const decl *p, const node *n, const type **found, bool *several) {
+    if (n == NULL) return;
+    if (n->kind == NODE_CAST) note_type(p, n->child[0], n->of, found, several);
+    if (n->kind == NODE_ASSIGN) {
+        note_type(p, n->child[1], n->child[0]->type, found, several);
+        const node *const to = bare(n->child[0]);
+        *several |= to->kind == NODE_NAME && to->decl == p;
+    }
+    for (size_t i = 0; i < n->decls.n; i++) {
+        const decl *const d = n->decls.at[i];
+        note_type(p, d->init, d->type, found, several);
+        find_types(p, d->init, found, several);
+    }
+    for (size_t i = 0; i < n->children; i++) find_types(p, n->child[i], found, several);
+}
+void type_arguments(analysis *a, decl *f) {
+    for (size_t i = 0; i < f->parameters.n; i++) {
+        decl *const p = f->parameters.at[i];
+        if (p->type->kind != TYPE_POINTER || p->type->of->kind != TYPE_VOID) continue;
+        const type *found = NULL;
+        bool several = false;
+        find_types(p, f->body, &found, &several);
+        if (found == NULL || several) continue;
+        push(&a->typed, p);
+        push(&a->typed, (void *)p->type);
+        p->type = found;
+    }
+}
+static void give_types_back(const analysis *a) {
+    for (size_t i = 0; i < a->typed.n; i += 2) {
+        decl *const p = a->typed.at[i];
+        cell *const c = cell_of(a, a->root, p);
+        if (c == NULL || !holds_variables(c)) p->type = a->typed.at[i + 1];
+    }
+}
+
 /* ---- all of it -------------------------------------------------------------------------- */
 
 /* What functions the root's parameters may be, as the user says. */
@@ -230,5 +279,6 @@ bool analyse(analysis *a, decl *f) {
     refuse_uses(a);
     share_versions(a);
     name_versions(a);
+    give_types_back(a);
     return errors_said() == before;
 }

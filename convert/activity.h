@@ -94,9 +94,14 @@ typedef struct analysis {
     list through;      /* calls through pointers */
     list signatures;   /* cells of functions whose address is taken */
     version *outside;  /* the initialisers of globals */
+    list typed;        /* parameters void * that are taken for one type, and their own */
     size_t cells;
 } analysis;
 
+/* type_arguments - a parameter void *p of the function that is converted, of which that makes
+ * pointers to structures or numbers of one type only, is of that type, if it leads to
+ * variables. */
+void type_arguments(analysis *a, decl *function);
 /* parse_selections - of "rec->{a,b}, x[0:n], return". False after an error that was said. */
 bool parse_selections(analysis *a, const decl *function, const char *s, list *to);
 /* analyse - false after errors. */
@@ -116,6 +121,7 @@ void refuse_recorded(const analysis *a); /* who has no tape has none of these */
 /* What is written with variables in the place of numbers hands none of them to a function
  * that is said to be passive. */
 void refuse_lent(const analysis *a);
+void name_versions(analysis *a);                        /* those that are touched */
 version *called_by(const version *v, const node *call); /* whose text it has; NULL: none */
 /* The function that a call goes to through a pointer; NULL: it is called by its name. What
  * it may be is in `versions`. */

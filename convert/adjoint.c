@@ -42,12 +42,15 @@ static void put_framed(const emitter *m, const variable *x) {
         return;
     }
     const char *const b = shadow_name(r, x->name);
-    if (x->holds && m->back && !r->shadows)
+    const bool parameter = x->d != NULL && x->d->kind == DECL_PARAMETER;
+    const bool handed = parameter && is_handle(r->a, x->type); /* its shadow, too */
+    if (x->holds && m->back && !r->shadows && !handed)
         putf(m->to, "    %s;\n", without_const(declared_as(x->type, b)));
-    if (x->holds && m->back != r->shadows)
+    if (x->holds && m->back != r->shadows && !handed)
         putf(m->to, aggregate ? "    memset(&%s, 0, sizeof %s);\n" : "    %s = 0;\n", b, b);
-    if (!m->back && x->d != NULL && x->d->kind == DECL_PARAMETER)
-        putf(m->to, "    %s = %s;\n", x->name, x->d->name);
+    if (m->back || !parameter) return;
+    if (x->holds && handed && r->shadows) putf(m->to, "    %s = %s_b;\n", b, x->d->name);
+    putf(m->to, "    %s = %s;\n", x->name, x->d->name);
 }
 
 static void put_locals(emitter *m) {
@@ -101,7 +104,9 @@ static bool is_param_assigned(const routine *r, const list *steps, const decl *p
     for (size_t i = 0; i < steps->n; i++) {
         const step *const s = steps->at[i];
         const node *const n = s->to.n != NULL ? bare(s->to.n) : NULL;
-        if (n != NULL && n->kind == NODE_NAME && n->decl == p) return true;
+        if (s->kind != STEP_COPY && s->kind != STEP_SORT && n != NULL && n->kind == NODE_NAME &&
+            n->decl == p)
+            return true; /* a copy goes where it leads */
         if (s->kind == STEP_COUNTED && s->to.name != NULL && same(s->to.name, p->name))
             return true;
         if (is_param_assigned(r, &s->body, p) || is_param_assigned(r, &s->other, p))
@@ -281,7 +286,7 @@ static void put_backward(emitter *m) {
     put_stretches_back(m);
     for (size_t i = 0; i < f->parameters.n; i++) {
         const decl *const p = f->parameters.at[i];
-        if (!param_holds(r, p) || !is_value(p)) continue;
+        if (!param_holds(r, p) || !is_value(r->a, p->type)) continue;
         const char *const b =
             shadow_name(r, format("%s%s", is_framed(r, p) ? "wgc_f->" : "", p->name));
         if (p->type->kind == TYPE_REAL) putf(m->to, "    *wgc_%s_b += %s;\n", p->name, b);
@@ -328,23 +333,55 @@ static void find_shared(const routine *by, const list *steps) {
     }
 }
 
-bool make_adjoint(writer *w, list *routines) {
-    for (size_t i = 0; i < w->a->versions.n; i++) {
-        const version *const v = w->a->versions.at[i];
+/* The functions that v calls, and that they call: comparisons of qsort are not among them. */
+static void find_reached(const version *v, const node *n, list *to) {
+    if (n == NULL) return;
+    if (n->kind == NODE_CALL) {
+        const cell *const f = called_through(v, n);
+        const size_t several = f != NULL ? f->versions.n : 0;
+        for (size_t i = 0; i <= several; i++) {
+            const version *const w = i < several ? f->versions.at[i] : v->called[n->number];
+            if (w == NULL || list_has(to, w)) continue;
+            push(to, (void *)w);
+            find_reached(w, w->function->body, to);
+        }
+    }
+    for (size_t i = 0; i < n->children; i++) find_reached(v, n->child[i], to);
+    for (size_t i = 0; i < n->decls.n; i++) find_reached(v, ((decl *)n->decls.at[i])->init, to);
+}
+
+/* The routines of all that has to do with variables; NULL, when one is refused. */
+static list *routines_of(analysis *a) {
+    for (size_t i = 0; i < a->versions.n; i++) {
+        const version *const v = a->versions.at[i];
         if (v->touched && v->like != v) join_like(v);
     }
+    list reached = {NULL, 0, 0}, likes = {NULL, 0, 0};
+    push(&reached, a->root);
+    find_reached(a->root, a->root->function->body, &reached);
+    for (size_t i = 0; i < reached.n; i++) push(&likes, ((version *)reached.at[i])->like);
     list *const all = arena_get(sizeof *all);
-    for (size_t i = 0; i < w->a->versions.n; i++) {
-        version *const v = w->a->versions.at[i];
-        if (!v->touched || v->like != v) continue;
-        routine *const r = steps_of(w->a, v);
-        if (r->refused) return false;
+    for (size_t i = 0; i < a->versions.n; i++) {
+        version *const v = a->versions.at[i];
+        if (!v->touched || v->like != v || !list_has(&likes, v)) continue;
+        routine *const r = steps_of(a, v);
+        if (r->refused) return NULL;
         r->all = all;
         find_results(r);
         push(all, r);
     }
-    plan(all);
-    if (errors_said() != 0) return false;
+    return all;
+}
+
+bool make_adjoint(writer *w, list *routines) {
+    list *all;
+    for (bool planned = false; !planned;) {
+        all = routines_of(w->a);
+        if (all == NULL) return false;
+        planned = plan(all);
+        if (errors_said() != 0) return false;
+        if (!planned) name_versions(w->a);
+    }
     find_shadows(all);
     for (size_t i = 0; i < all->n; i++) {
         routine *const r = all->at[i];
@@ -374,9 +411,22 @@ static bool is_called_in(const list *routines, const file *f, const routine *r) 
     return false;
 }
 
+static bool has_sorts(const list *steps) {
+    for (size_t i = 0; i < steps->n; i++) {
+        const step *const s = steps->at[i];
+        if (s->kind == STEP_SORT || has_sorts(&s->body) || has_sorts(&s->other)) return true;
+    }
+    return false;
+}
+
 const char *write_adjoint(const list *routines, const file *f) {
     text to = {NULL, 0, 0}, begin = {NULL, 0, 0}, end = {NULL, 0, 0};
-    bool alone = true;
+    bool alone = true, sorts = false;
+    for (size_t i = 0; i < routines->n; i++) {
+        const routine *const r = routines->at[i];
+        for (size_t k = 0; r->home == f && k < r->stretches.n; k++)
+            sorts |= has_sorts(&((stretch *)r->stretches.at[k])->steps);
+    }
     for (size_t i = 0; i < routines->n; i++) alone &= ((routine *)routines->at[i])->home == f;
     const analysis *const a = ((const routine *)routines->at[0])->a;
     const size_t place = headers_place(f);
@@ -387,7 +437,7 @@ const char *write_adjoint(const list *routines, const file *f) {
         "#include <string.h>\n#include <wengert.h>\n",
         &to);
     put_n(&to, f->text + place, f->n - place);
-    putf(&to, "\n%s\n", stack_definition());
+    putf(&to, "\n%s\n", stack_definition(sorts));
     put_local_types(routines, f, &to);
     for (size_t i = 0; i < routines->n; i++) {
         routine *const r = routines->at[i];

@@ -9,7 +9,8 @@
 
 const char *without_const(const char *s); /* a type's text */
 
-const char *stack_definition(void); /* as it stands in the file that is written */
+/* As it stands in the file that is written; with what sorts variables. */
+const char *stack_definition(bool sorts);
 
 /* The routines of all that is called, planned and laid out. False after errors. */
 bool make_adjoint(writer *w, list *routines);
@@ -19,11 +20,13 @@ const char *write_adjoint(const list *routines, const file *f);
 bool has_adjoint(const list *routines, const file *f);
 
 /* plan - which values derivatives ask for, which old ones are kept for that, and which are
- * computed again; in all routines. */
-void plan(const list *routines);
+ * computed again; in all routines. False, when a function without variables is found that has
+ * to be turned round: it is touched from then on, and the routines are made anew. */
+bool plan(const list *routines);
 bool version_changes(const version *v,
                      cell *c); /* may it assign to c, itself or by what it calls? */
 
+bool is_value(const analysis *a, const type *t); /* an adjoint goes back to who calls */
 bool gives_pointer(const version *v); /* to variables: the way there gives its shadow, too */
 bool is_own_global(const analysis *a, const decl *d);
 const char *own_global(const decl *d); /* its name */

@@ -38,6 +38,8 @@ static size_t mentions(planner *p, const list *steps, const cell *c) {
         n += mentions_in(p, s->e, c) + mentions_in(p, s->from, c) +
              mentions_in(p, s->bound, c) + mentions_in(p, s->to.n, c);
         if (s->kind == STEP_COPY) n += mentions_in(p, s->call->child[3], c);
+        for (size_t k = 2; s->kind == STEP_SORT && k < 5; k++)
+            n += mentions_in(p, s->call->child[k], c);
         for (size_t k = 0; k < s->args.n; k++) {
             const argument *const g = s->args.at[k];
             if (g->name != NULL)
@@ -77,6 +79,12 @@ static bool is_plain_number(const node *n) {
     const type *const t = uncast(n)->type;
     return t == NULL || t->kind == TYPE_REAL || t->kind == TYPE_WHOLE;
 }
+/* A function that is not among the files leaves alone what it is led to as const. */
+static bool is_read_only(const node *f, size_t i) {
+    const type *const t = f->kind == NODE_NAME ? f->decl->type : NULL;
+    return t != NULL && t->kind == TYPE_FUNCTION && i < t->parameters &&
+           t->parameter[i]->kind == TYPE_POINTER && is_constant(t->parameter[i]->of);
+}
 /* May this call change c: memcpy and the like what their pointers lead to? */
 static bool call_changes(const version *v, const node *n, cell *c, list *seen) {
     const version *const w = v->called[n->number];
@@ -95,7 +103,7 @@ static bool call_changes(const version *v, const node *n, cell *c, list *seen) {
     if (k == KNOWN_PRINT && f->decl->name[0] != 's') return false;
     const size_t end = k == KNOWN_COPY || k == KNOWN_FILL ? 2 : n->children;
     for (size_t i = first; i < end; i++) {
-        if (is_plain_number(n->child[i])) continue;
+        if (is_plain_number(n->child[i]) || is_read_only(f, i - 1)) continue;
         const node *const x = uncast(n->child[i]);
         cell *const a = node_cell(v, x);
         if (is_part(leaf_type(x->type), c)) return true;
@@ -124,20 +132,21 @@ bool version_changes(const version *v, cell *c) {
     return changes(v, real_cell(c), &seen);
 }
 
-/* May a call in n, which is run as it stands, change c? What has a name here is run by steps
- * of its own. */
-static bool plain_changes(const planner *p, const node *n, const node *top, cell *c) {
-    if (n == NULL || (n != top && p->r->instead[n->number] != NULL)) return false;
+/* The call in n, which is run as it stands, that may change c. What has a name here is run by
+ * steps of its own. */
+static const node *plain_changes(const planner *p, const node *n, const node *top, cell *c) {
+    if (n == NULL || (n != top && p->r->instead[n->number] != NULL)) return NULL;
     list seen = {NULL, 0, 0};
-    if (n->kind == NODE_CALL && !is_free(n) && call_changes(p->r->v, n, c, &seen)) return true;
-    for (size_t i = 0; i < n->children; i++)
-        if (plain_changes(p, n->child[i], top, c)) return true;
-    return false;
+    if (n->kind == NODE_CALL && !is_free(n) && call_changes(p->r->v, n, c, &seen)) return n;
+    for (size_t i = 0; i < n->children; i++) {
+        const node *const call = plain_changes(p, n->child[i], top, c);
+        if (call != NULL) return call;
+    }
+    return NULL;
 }
 
-/* By a call that is no step of its own. */
-bool step_changes(const planner *p, const step *s, cell *c) {
-    if (s->e == NULL || s->text != NULL) return false;
+const node *step_changes(const planner *p, const step *s, cell *c) {
+    if (s->e == NULL || s->text != NULL) return NULL;
     const char *const name = p->r->instead[s->e->number];
     const bool own =
         s->kind == STEP_PLAIN || (name != NULL && s->to.name != NULL && same(name, s->to.name));
@@ -149,9 +158,10 @@ static bool changed_by_calls(const planner *p, const list *steps, cell *c) {
         const step *const s = steps->at[i];
         list seen = {NULL, 0, 0};
         if (s->kind == STEP_CALL && call_changes(p->r->v, s->call, c, &seen)) return true;
-        if (s->kind == STEP_COPY && s->to.cell != NULL && real_cell(s->to.cell) == c)
+        if ((s->kind == STEP_COPY || s->kind == STEP_SORT) && s->to.cell != NULL &&
+            real_cell(s->to.cell) == c)
             return true;
-        if ((s->kind == STEP_PLAIN || s->kind == STEP_ASSIGN) && step_changes(p, s, c))
+        if ((s->kind == STEP_PLAIN || s->kind == STEP_ASSIGN) && step_changes(p, s, c) != NULL)
             return true;
         if (changed_by_calls(p, &s->body, c) || changed_by_calls(p, &s->other, c)) return true;
     }

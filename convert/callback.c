@@ -37,7 +37,16 @@ static void write_copies(writer *w, const record *r, list *done, text *to) {
         const type *e = f->type;
         while (e->kind == TYPE_ARRAY) e = e->of;
         if (!*x) continue;
-        if (!root_holds(w, f) && !(e->kind == TYPE_RECORD && record_holds(w->a, e->record))) {
+        const type *const l = leaf_type(f->type);
+        /* nobody says where a pointer to converted structures leads to here */
+        if (e->kind == TYPE_POINTER && l->kind == TYPE_RECORD && record_holds(w->a, l->record))
+            putf(to,
+                 f->type->kind == TYPE_POINTER && !f->type->constant
+                     ? "    to->%s = NULL;\n"
+                     : "    memset((void *)&to->%s, 0, sizeof to->%s);\n",
+                 x, x);
+        else if (!root_holds(w, f) &&
+                 !(e->kind == TYPE_RECORD && record_holds(w->a, e->record))) {
             if (f->type->kind == TYPE_ARRAY) {
                 if (f->type->count > 0)
                     putf(to, "    memcpy(to->%s, from->%s, sizeof to->%s);\n", x, x, x);

@@ -181,8 +181,9 @@ static bool in_any_order(const node *n) {
     return true;
 }
 
-bool by_calls(const writer *w, const node *n) {
-    if (w->v == NULL || w->v->calls_below == 0 || !in_any_order(n)) return false;
+bool is_seldom(const writer *w, const node *n) {
+    if (w->v == NULL || w->v->calls_below == 0) return false;
     const unsigned d = loops_around(w->v, n);
     return (d < DEEPEST ? d : DEEPEST) < w->v->calls_below;
 }
+bool by_calls(const writer *w, const node *n) { return is_seldom(w, n) && in_any_order(n); }

@@ -24,6 +24,25 @@ static bool changed_by(const routine *r, const version *v, const node *n, bool a
     return false;
 }
 
+/* A structure whose shadow is one: which no call changes where it stands. */
+static bool is_steady_place(const routine *r, const node *e, const list *called) {
+    e = bare(e);
+    if (r->instead[e->number] != NULL) return true;
+    if (e->kind != NODE_NAME && e->kind != NODE_MEMBER && e->kind != NODE_INDEX &&
+        !(e->kind == NODE_UNARY && same(e->op, "*")))
+        return false;
+    for (size_t k = 0; k < called->n; k++) {
+        if (changed_by(r, called->at[k], e, true)) return false;
+        for (size_t i = 0; i < e->type->record->fields.n; i++) {
+            const decl *const f = e->type->record->fields.at[i];
+            cell *const c = r->a->of_decl[f->number];
+            if (f->type->kind == TYPE_POINTER && c != NULL && version_changes(called->at[k], c))
+                return false;
+        }
+    }
+    return true;
+}
+
 /* The arguments of a call of v; `called`: versions that may be meant. False, when that
  * cannot be. */
 static bool arguments_of(builder *b, const node *n, const version *v, const list *called,
@@ -63,7 +82,8 @@ static bool arguments_of(builder *b, const node *n, const version *v, const list
             s->e = e;
             g->name = s->to.name;
         }
-        check_record(r, p->type, e);
+        if (!g->holds || !is_handle(r->a, p->type) || !is_steady_place(r, e, called))
+            check_record(r, p->type, e);
         push(args, g);
     }
     return true;

@@ -44,7 +44,6 @@ cell *function_cell(analysis *a, version *caller, decl *f);
 bool remembers(decl *f);
 void join_statics(analysis *a);
 void share_versions(analysis *a);
-void name_versions(analysis *a);
 
 /* selection.c */
 cell *selected(analysis *a, version *v, const selection *s);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* chain.c - vertices and edges, their elimination, and the text of both. */
+#include <stdlib.h>
 #include <string.h>
 #include "convert/chain.h"
 
@@ -34,6 +35,13 @@ static edge sum(chain_text *x, const edge *a, const edge *b) {
     return (edge){a->from, name, 0, a->singular || b->singular};
 }
 
+/* What may be multiplied by as it stands: a number that is neither 0 nor infinite. */
+static bool is_plain_factor(const char *s) {
+    char *end;
+    const double v = strtod(s, &end);
+    return *end == 0 && end != s && v * 0 == 0 && (v < 0 || v > 0);
+}
+
 static edge product(chain_text *x, const edge *outer, const edge *inner) {
     edge e = *outer;
     e.from = inner->from;
@@ -50,8 +58,10 @@ static edge product(chain_text *x, const edge *outer, const edge *inner) {
                  outer->unit == -1 ? inner->weight : outer->weight);
         else
             putf(&x->to,
-                 e.singular ? "%sconst double %s = wg_chain(%s, %s);\n"
-                            : "%sconst double %s = %s * %s;\n",
+                 e.singular && !is_plain_factor(outer->weight) &&
+                         !is_plain_factor(inner->weight)
+                     ? "%sconst double %s = wg_chain(%s, %s);\n"
+                     : "%sconst double %s = %s * %s;\n",
                  x->indent, name, outer->weight, inner->weight);
         e.unit = 0;
         e.weight = name;
@@ -171,10 +181,10 @@ size_t chain_operands(const chain *c) {
     return n;
 }
 
-void chain_record(chain *c, chain_text *x, int v, const char *tape) {
+void chain_record(chain *c, chain_text *x, int v, const char *tape, bool by_call) {
     vertex *const p = &c->at[v];
     if (p->handle != NULL) return;
-    for (size_t i = 0; i < p->n; i++) chain_record(c, x, p->in[i].from, tape);
+    for (size_t i = 0; i < p->n; i++) chain_record(c, x, p->in[i].from, tape, by_call);
     p->handle = chain_name(x);
     if (p->n == 0) {
         putf(&x->to, "%sconst wg_real %s = wg_constant(%s);\n", x->indent, p->handle, p->value);
@@ -184,7 +194,10 @@ void chain_record(chain *c, chain_text *x, int v, const char *tape) {
         p->handle = c->at[p->in[0].from].handle;
         return;
     }
-    putf(&x->to, "%sconst wg_real %s = wg_let_given(%s, %s, %zu, ((const wg_real[]){",
+    /* in parentheses it is no macro, which records in line */
+    putf(&x->to,
+         by_call ? "%sconst wg_real %s = (wg_let_given)(%s, %s, %zu, ((const wg_real[]){"
+                 : "%sconst wg_real %s = wg_let_given(%s, %s, %zu, ((const wg_real[]){",
          x->indent, p->handle, tape, p->value, p->n);
     for (size_t i = 0; i < p->n; i++)
         putf(&x->to, "%s%s", i != 0 ? ", " : "", c->at[p->in[i].from].handle);

@@ -51,7 +51,8 @@ void chain_edge(chain *c, chain_text *x, int to, edge e);
 void chain_eliminate(chain *c, chain_text *x, bool all);
 /* How many operands and statements those that are kept have. */
 size_t chain_operands(const chain *c);
-/* Declares the variable of a kept vertex, behind those of its operands. */
-void chain_record(chain *c, chain_text *x, int v, const char *tape);
+/* Declares the variable of a kept vertex, behind those of its operands; recorded in line, or
+ * by a call. */
+void chain_record(chain *c, chain_text *x, int v, const char *tape, bool by_call);
 
 #endif

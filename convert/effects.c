@@ -155,6 +155,18 @@ bool has_held_pointers(const routine *r, const type *t) {
     }
     return false;
 }
+bool is_handle(const analysis *a, const type *t) {
+    if (t->kind != TYPE_RECORD) return false;
+    bool holds = false;
+    for (size_t i = 0; i < t->record->fields.n; i++) {
+        const decl *const f = t->record->fields.at[i];
+        cell *const c = a->of_decl[f->number];
+        if (c == NULL || !holds_variables(c)) continue;
+        if (f->type->kind != TYPE_POINTER) return false;
+        holds = true;
+    }
+    return holds;
+}
 bool leads_to_variables(const routine *r, const type *t) {
     while (t->kind == TYPE_ARRAY) t = t->of;
     return t->kind == TYPE_POINTER || has_held_pointers(r, t);
@@ -192,21 +204,36 @@ static bool is_same_element(const type *a, const type *b) {
            (a->kind == TYPE_RECORD ? a->record == b->record : a->bits == b->bits);
 }
 
+const node *behind_casts(const node *n) {
+    while (n->kind == NODE_PAREN || n->kind == NODE_CAST) n = n->child[0];
+    return n;
+}
+
+/* What stands where an array is, or a pointer leads to: numbers, or structures without pointers
+ * to variables; NULL: something else. */
+static const type *moved_element(const routine *r, const type *t) {
+    const type *e = t->kind == TYPE_POINTER ? t->of : t;
+    while (t->kind == TYPE_ARRAY && e->kind == TYPE_ARRAY) e = e->of;
+    const bool number = e->kind == TYPE_REAL && e->bits == 64,
+               structure = e->kind == TYPE_RECORD && !e->record->is_union;
+    return number || (structure && !has_held_pointers(r, e)) ? e : NULL;
+}
+static target memory_target(const routine *r, const node *to) {
+    cell *const c = cell_at(r, to);
+    cell *const of = to->type->kind == TYPE_ARRAY     ? c
+                     : c != NULL && c->target != NULL ? real_cell(c->target)
+                                                      : NULL;
+    return (target){to, NULL, to->type, of, NULL};
+}
+
 /* memcpy and memset of variables; false: it is not that. */
 static bool copy_step(builder *b, const node *n, known_kind k) {
     routine *const r = b->r;
     if ((k != KNOWN_COPY && k != KNOWN_FILL) || n->children < 4 || !node_holds(r, n->child[1]))
         return false;
-    const node *to = n->child[1], *from = n->child[2];
-    while (to->kind == NODE_CAST || to->kind == NODE_PAREN) to = to->child[0];
-    while (from->kind == NODE_CAST || from->kind == NODE_PAREN) from = from->child[0];
-    const type *const t = leaf_type(to->type), *const of = to->type->of;
-    const bool direct = of != NULL && leaf_type(to->type) == of;
-    const bool number = t->kind == TYPE_REAL && t->bits == 64,
-               structure = t->kind == TYPE_RECORD;
-    if (!(number || structure) || !(direct || to->type->kind == TYPE_ARRAY) ||
-        (structure && (has_held_pointers(r, t) || t->record->is_union)) ||
-        (k == KNOWN_COPY && !is_same_element(leaf_type(from->type), t))) {
+    const node *const to = behind_casts(n->child[1]), *const from = behind_casts(n->child[2]);
+    const type *const t = moved_element(r, to->type);
+    if (t == NULL || (k == KNOWN_COPY && !is_same_element(leaf_type(from->type), t))) {
         refuse_node(r, n, "memory of pointers is moved as a whole: assign its elements");
         return true;
     }
@@ -215,15 +242,29 @@ static bool copy_step(builder *b, const node *n, known_kind k) {
         return true;
     }
     step *const s = add_step(b, STEP_COPY);
-    s->to = (target){to, NULL, to->type, NULL, NULL};
-    cell *const c = cell_at(r, to);
-    s->to.cell = to->type->kind == TYPE_ARRAY     ? c
-                 : c != NULL && c->target != NULL ? real_cell(c->target)
-                                                  : NULL;
+    s->to = memory_target(r, to);
     s->e = k == KNOWN_COPY ? from : NULL;
     s->text = print(r, n->child[3]);
     s->call = n;
     r->instead[n->number] = print(r, to);
+    return true;
+}
+
+/* qsort of variables; false: it is not that. */
+static bool sort_step(builder *b, const node *n, known_kind k) {
+    routine *const r = b->r;
+    if (k != KNOWN_SORT || n->children != 5 || !node_holds(r, behind_casts(n->child[1])))
+        return false;
+    const node *const to = behind_casts(n->child[1]);
+    if (moved_element(r, to->type) == NULL) {
+        refuse_node(r, n, "memory of pointers is sorted");
+        return true;
+    }
+    step *const s = add_step(b, STEP_SORT);
+    s->to = memory_target(r, to);
+    s->text = format("%s, %s", print(r, n->child[2]), print(r, n->child[3]));
+    s->call = n;
+    s->push = true;
     return true;
 }
 
@@ -307,7 +348,7 @@ void pure(builder *b, const node *n) {
         if (!used) r->instead[n->number] = x, r->place[n->number] = n->child[0];
     } else if (n->kind == NODE_CALL) {
         const known_kind k = known_call(n)->kind;
-        if (copy_step(b, n, k)) return;
+        if (copy_step(b, n, k) || sort_step(b, n, k)) return;
         if (k == KNOWN_AGAIN && node_holds(r, n->child[1])) {
             refuse_node(r, n, "memory of variables that moves");
             return;

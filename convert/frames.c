@@ -101,7 +101,8 @@ static bool keeps(const layout *l, const list *steps) {
 static bool is_settled(const layout *l, const list *steps, long copies) {
     for (size_t i = 0; i < steps->n; i++) {
         const step *const s = steps->at[i];
-        if (s->kind == STEP_ARRAY || (s->kind == STEP_COPY && s->push)) return false;
+        if (s->kind == STEP_ARRAY || s->kind == STEP_SORT || (s->kind == STEP_COPY && s->push))
+            return false;
         if (s->kind == STEP_CALL && !called_routine(l, s)->lends) return false;
         const bool loops = s->kind == STEP_COUNTED || s->kind == STEP_LOOP;
         long turns = 1;
@@ -215,7 +216,7 @@ static void lay_loop(layout *l, step *s, const shelf *at) {
 static void lay(layout *l, const list *steps, const shelf *at) {
     for (size_t i = 0; i < steps->n; i++) {
         step *const s = steps->at[i];
-        if (s->push && s->undo == NULL && s->kind != STEP_COPY) {
+        if (s->push && s->undo == NULL && s->kind != STEP_COPY && s->kind != STEP_SORT) {
             s->kept = keep(at, s->to.type);
             if (holds_pointer(&s->to)) s->kept_shadow = keep_pointer(at);
         }
@@ -239,6 +240,7 @@ static void lay(layout *l, const list *steps, const shelf *at) {
             at->in->dynamic = true;
             break;
         case STEP_COPY:
+        case STEP_SORT:
             if (s->push) at->in->dynamic = true;
             break;
         case STEP_IF:

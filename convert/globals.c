@@ -149,6 +149,16 @@ static bool is_named_in(const list *routines, const file *f, const decl *g) {
     }
     return f == ((routine *)routines->at[0])->a->root->function->file; /* it may be an input */
 }
+static bool is_asked_for(const list *routines, const decl *g) {
+    const analysis *const a = ((routine *)routines->at[0])->a;
+    bool asked = false;
+    for (size_t i = 0; i < routines->n; i++)
+        asked |= is_named(((routine *)routines->at[i])->v->function->body, g);
+    for (size_t i = 0; i < a->inputs.n; i++) asked |= ((selection *)a->inputs.at[i])->root == g;
+    for (size_t i = 0; i < a->outputs.n; i++)
+        asked |= ((selection *)a->outputs.at[i])->root == g;
+    return asked;
+}
 /* A global that is no variable is used as it stands, and has its value again behind a run. */
 static void put_restored(const routine *r, const decl *g, text *to, text *begin, text *end) {
     cell *const c = r->a->of_decl[g->number];
@@ -173,11 +183,13 @@ void put_globals(const list *routines, const file *f, bool alone, text *to, text
             continue;
         }
         if (leads_to_variables(r, g->type) ||
-            (g->type->kind == TYPE_ARRAY && g->type->count < 0))
+            (g->type->kind == TYPE_ARRAY && g->type->count < 0)) {
+            if (!is_asked_for(routines, g)) continue;
             error_at(
                 place_in(g->file, g->at),
                 "'%s' is global and leads to variables, which no adjoint without a tape has: pass it as an argument",
                 g->name);
+        }
         const char *const name = own_global(g);
         const char *const x = without_const(declared_as(g->type, name));
         const char *const b = shadow_type(g->type, format("%s_b", name));

@@ -190,6 +190,7 @@ static analysis *analysed(const options *o, program *p) {
     mark_passive(a);
     mark_loops(a);
     refuse_names(p);
+    type_arguments(a, f);
     const bool in = parse_selections(a, f, o->inputs, &a->inputs),
                out = parse_selections(a, f, o->outputs, &a->outputs);
     return in && out && errors_said() == 0 && analyse(a, f) ? a : NULL;
@@ -265,7 +266,7 @@ static bool write_all(const options *o, analysis *a) {
                 .generic = same(o->to, "generic"),
                 .blocks = same(o->to, "blocks")};
     if (w.blocks) w.duals = dual_width(&w, (unsigned)strtoul(o->directions, NULL, 10));
-    if (!w.blocks && !w.generic) choose_calls(&w, o->in_line);
+    if (!w.generic && w.duals == 0) choose_calls(&w, o->in_line);
     const char *const header = beside(o->out, ".h");
     output out = {.source = o->out, .header = last_part(header), .alone = o->files.n == 1};
     refuse_lent(a);
@@ -385,6 +386,7 @@ static bool made_by_rows(const options *o, reading *r, list *all) {
     hold_messages();
     named.program = read_plain(o, r);
     decl *const f = named.program != NULL ? function_named(named.program, o->function) : NULL;
+    if (f != NULL) type_arguments(&named, f);
     bool good = f != NULL && parse_selections(&named, f, o->inputs, &named.inputs) &&
                 parse_selections(&named, f, o->outputs, &named.outputs) &&
                 has_few_rows(&named, (unsigned)strtoul(o->directions, NULL, 10),

@@ -35,11 +35,27 @@ static bool has_call(const node *n) {
     return false;
 }
 
-/* A call without variables is not turned round: it must not change what is asked for again. */
+/* From now on it has a way there and a way back, as functions with variables have. */
+static void turn_round(planner *p, const version *v) {
+    for (size_t i = 0; i < p->r->a->versions.n; i++) {
+        version *const w = p->r->a->versions.at[i];
+        if (w->like == v->like) w->touched = true;
+    }
+    *p->turned = true;
+}
+
+/* A call without variables is run as it stands, and must not change what is asked for again:
+ * a function that does is turned round, too. */
 static void check_plain(planner *p, const step *s) {
     if (p->marking || !has_call(s->e)) return;
     for (unsigned k = next_flag(&p->used, 1); k != 0; k = next_flag(&p->used, k + 1)) {
-        if (!step_changes(p, s, p->numbered->at[k - 1])) continue;
+        const node *const call = step_changes(p, s, p->numbered->at[k - 1]);
+        if (call == NULL) continue;
+        const version *const v = p->r->v->called[call->number];
+        if (v != NULL) {
+            turn_round(p, v);
+            continue;
+        }
         error_at(
             place_of(s->e),
             "'%s' cannot be turned round: it changes numbers that derivatives ask for again",
@@ -47,6 +63,14 @@ static void check_plain(planner *p, const step *s) {
         p->r->refused = true;
         return;
     }
+}
+
+static void enter_cell(planner *p, routine *into, const cell *c, cell *of) {
+    if (!has_flag(&p->used, cell_number(p, of)) || !has_flag(&into->outside, c->number) ||
+        has_flag(&into->entered, c->number))
+        return;
+    set_flag(&into->entered, c->number, true);
+    p->grown = true;
 }
 
 /* What is needed again of the memory that a call is led to: the function must keep it. `like`
@@ -61,13 +85,13 @@ static void enter_memory(planner *p, routine *into, const version *like, const v
         for (size_t k = 0; f != NULL && g != NULL && k < f->versions.n && k < g->versions.n;
              k++)
             enter_memory(p, into, g->versions.at[k], f->versions.at[k], seen);
-        if (v->of_node[i] == NULL || like->of_node[i] == NULL) continue;
-        cell *const c = real_cell(like->of_node[i]);
-        if (!has_flag(&p->used, cell_number(p, real_cell(v->of_node[i]))) ||
-            !has_flag(&into->outside, c->number) || has_flag(&into->entered, c->number))
-            continue;
-        set_flag(&into->entered, c->number, true);
-        p->grown = true;
+        cell *c = like->of_node[i], *of = v->of_node[i];
+        for (int k = 0; k < 2 && c != NULL && of != NULL;
+             k++) { /* memset goes behind a pointer */
+            c = real_cell(c), of = real_cell(of);
+            enter_cell(p, into, c, of);
+            c = c->target, of = of->target;
+        }
     }
 }
 static void enter(planner *p, const version *like, const version *v) {
@@ -241,6 +265,11 @@ static void walk(planner *p, list *steps) {
                            leaf_type(s->to.type)->kind == TYPE_RECORD;
             if (s->to.type->kind == TYPE_RECORD) s->push = true;
             break;
+        case STEP_SORT:
+            use_value(p, s->to.n);
+            use_value(p, s->call->child[2]);
+            use_value(p, s->call->child[3]);
+            break;
         case STEP_COPY:
             use_value(p, s->to.n);
             if (s->e != NULL) use_value(p, s->e);
@@ -353,8 +382,9 @@ static void walk_all(planner *p) {
 }
 
 /* One routine: true, if it finds more than before. */
-static bool plan_routine(const list *routines, list *numbered, cell_flags *needed, routine *r) {
-    planner p = {.r = r, .routines = routines, .numbered = numbered, .needed = needed};
+static bool plan_routine(const planner *all, routine *r) {
+    planner p = *all;
+    p.r = r;
     list whole = {NULL, 0, 0};
     for (size_t i = 0; i < r->stretches.n; i++) {
         const stretch *const s = r->stretches.at[i];
@@ -375,9 +405,12 @@ static bool plan_routine(const list *routines, list *numbered, cell_flags *neede
     return found;
 }
 
-void plan(const list *routines) {
+bool plan(const list *routines) {
     list numbered = {NULL, 0, 0};
     cell_flags needed = {NULL, 0};
+    bool turned = false;
+    const planner all = {
+        .routines = routines, .numbered = &numbered, .needed = &needed, .turned = &turned};
     for (size_t i = 0; i < routines->n; i++) {
         routine *const r = routines->at[i];
         find_outside(r, &numbered);
@@ -391,18 +424,19 @@ void plan(const list *routines) {
     for (bool more = true; more;) {
         more = false;
         for (size_t i = 0; i < routines->n; i++) {
-            planner p = {.r = routines->at[i],
-                         .routines = routines,
-                         .numbered = &numbered,
-                         .needed = &needed,
-                         .marking = true};
+            planner p = all;
+            p.r = routines->at[i], p.marking = true;
             walk_all(&p);
             more |= p.grown;
         }
     }
     for (bool more = true; more;) {
         more = false;
-        for (size_t i = 0; i < routines->n; i++)
-            more |= plan_routine(routines, &numbered, &needed, routines->at[i]);
+        for (size_t i = 0; i < routines->n; i++) more |= plan_routine(&all, routines->at[i]);
     }
+    for (size_t i = 0; turned && i < numbered.n; i++) {
+        cell *const c = numbered.at[i];
+        c->number = 0, c->needed = false;
+    }
+    return !turned;
 }

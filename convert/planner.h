@@ -31,6 +31,7 @@ typedef struct planner {
     cell_flags *needed; /* those of them that are, as each says itself */
     bool marking;       /* finds what is needed at all */
     bool grown;         /* something is needed or kept that was not before */
+    bool *turned;       /* a function without variables got a way back */
     list fresh;         /* struct fresh */
     range *ranges;
 } planner;
@@ -57,8 +58,8 @@ cell *variable_cell(const planner *p,
                     const char *name); /* of a variable of ours; NULL: there is none */
 bool is_local(const planner *p,
               const target *t); /* a local variable that only its name leads to */
-/* May a step change c by a call that is no step of its own? */
-bool step_changes(const planner *p, const step *s, cell *c);
+/* The call, no step of its own, by which a step may change c; NULL: there is none. */
+const node *step_changes(const planner *p, const step *s, cell *c);
 /* Marks what is computed again where a list of steps goes back; `whole`: the steps of the
  * function. */
 void all_again(planner *p, list *body, const list *whole, bool in_loop);

@@ -2,6 +2,7 @@
 /* region_end.c - a region as a whole: where it begins and ends, what is on the tape then, also
  * where control leaves before. */
 #include <string.h>
+#include "convert/called.h"
 #include "convert/live.h"
 #include "convert/region.h"
 
@@ -113,9 +114,10 @@ static void put_state(region *r, const bool *stored, text *out) {
     if (f->returned && f->result.value != NULL && f->result.vertex != NO_VERTEX)
         c->at[f->result.vertex].kept = true;
     chain_eliminate(c, &r->x, false);
+    const bool by_call = is_seldom(r->w, r->block);
     for (size_t v = 0; v < c->n; v++)
         if (c->at[v].kept && !c->at[v].gone && !c->at[v].leaf)
-            chain_record(c, &r->x, (int)v, r->w->tape);
+            chain_record(c, &r->x, (int)v, r->w->tape, by_call);
     put(out, text_of(&r->x.to));
     for (unsigned order = 0; order <= r->order; order++)
         for (size_t i = 0; i < r->n; i++) {

@@ -41,8 +41,8 @@ bool param_holds(const routine *r, const decl *p) {
     cell *const c = r->v->of_decl[p->index];
     return c != NULL && holds_variables(c);
 }
-bool is_value(const decl *p) {
-    return p->type->kind == TYPE_REAL || p->type->kind == TYPE_RECORD;
+bool is_value(const analysis *a, const type *t) {
+    return t->kind == TYPE_REAL || (t->kind == TYPE_RECORD && !is_handle(a, t));
 }
 
 static bool gives_structure(const routine *r) {
@@ -107,7 +107,7 @@ const char *signature(const routine *r, bool back) {
         const decl *const p = f->parameters.at[i];
         if (!param_holds(r, p)) continue;
         const char *const b = format("%s_b", p->name), *const s = shadow_type(p->type, b);
-        if (!is_value(p)) putf(&to, "%s, ", is_apart(r, p) ? restricted(s, b) : s);
+        if (!is_value(r->a, p->type)) putf(&to, "%s, ", is_apart(r, p) ? restricted(s, b) : s);
         else if (back) putf(&to, "%s, ", shadow_type(p->type, format("*wgc_%s_b", p->name)));
     }
     if (!back && gives_pointer(r->v)) putf(&to, "%s, ", shadow_type(result, "*wgc_result_to"));

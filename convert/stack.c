@@ -100,6 +100,31 @@ static const char parts_text[] =
     "/* Nothing flows back through a partial that is infinite, if nothing came. */\n"
     "__attribute__((unused)) static inline double wgc_times(double x, double partial) { return x == 0 ? 0 : x * partial; }\n#endif\n";
 
-const char *stack_definition(void) {
-    return format("%s%s%s", stack_text, stack_text_more, parts_text);
+static const char sort_text[] =
+    "\n#ifndef WGC_SORT\n#define WGC_SORT\n/* qsort, which keeps what was there and where each came from; equal ones keep their order. */\n"
+    "typedef int wgc_order(const void *a, const void *b);\n"
+    "__attribute__((unused)) static void wgc_sort(wgc_stack *s, void *at, size_t n, size_t size, wgc_order *order) {\n"
+    "    if (n == 0) return;\n"
+    "    size_t *const from = wgc_frame(s, WGC_WORDS(2 * n * sizeof *from) + WGC_WORDS(n * size)), *const room = from + n;\n"
+    "    const char *const x = at;\n"
+    "    for (size_t i = 0; i < n; i++) from[i] = i;\n"
+    "    for (size_t half = 1; half < n; half *= 2)\n"
+    "        for (size_t first = 0; first + half < n; first += 2 * half) {\n"
+    "            const size_t middle = first + half, end = n - middle < half ? n : middle + half;\n"
+    "            size_t i = first, k = middle, to = first;\n"
+    "            while (i < middle && k < end)\n"
+    "                room[to++] = order(x + from[i] * size, x + from[k] * size) <= 0 ? from[i++] : from[k++];\n"
+    "            while (i < middle) room[to++] = from[i++];\n"
+    "            memcpy(from + first, room + first, (to - first) * sizeof *from);\n        }\n"
+    "    char *const old = memcpy((union wgc_word *)(void *)from + WGC_WORDS(2 * n * sizeof *from), at, n * size);\n"
+    "    for (size_t i = 0; i < n; i++) memcpy((char *)at + i * size, old + from[i] * size, size);\n}\n"
+    "__attribute__((unused)) static void wgc_unsort(wgc_stack *s, void *at, void *shadow, size_t n, size_t size) {\n"
+    "    if (n == 0) return;\n"
+    "    const size_t *const from = wgc_back(s, WGC_WORDS(2 * n * sizeof *from) + WGC_WORDS(n * size));\n"
+    "    char *const room = (void *)((union wgc_word *)(uintptr_t)from + WGC_WORDS(2 * n * sizeof *from));\n"
+    "    memcpy(at, room, n * size);\n    memcpy(room, shadow, n * size);\n"
+    "    for (size_t i = 0; i < n; i++) memcpy((char *)shadow + from[i] * size, room + i * size, size);\n}\n#endif\n";
+
+const char *stack_definition(bool sorts) {
+    return format("%s%s%s%s", stack_text, stack_text_more, parts_text, sorts ? sort_text : "");
 }

@@ -18,6 +18,7 @@ typedef enum step_kind {
     STEP_ARRAY, /* memory for an array whose size is known when it runs; `text`: how many elements */
     STEP_CLEAR, /* an array or structure is 0, before what its initialiser gives */
     STEP_COPY,  /* memcpy(to, e, text bytes) of variables; without e: memset to 0 */
+    STEP_SORT,  /* qsort(to, ..) of variables: what follows `to` in `text` */
     STEP_IF,
     STEP_COUNTED, /* for (to = from; to < e; to += by), whose bounds and `to` the body does not change */
     STEP_LOOP /* while (e) body; with `at_end`: do body while (e) */
@@ -166,9 +167,12 @@ typedef struct routine {
  * set. */
 routine *steps_of(analysis *a, version *v);
 
-bool is_free(const node *n); /* a call of free */
+bool is_free(const node *n);             /* a call of free */
+const node *behind_casts(const node *n); /* and parentheses */
 bool leads_to_variables(const routine *r,
                         const type *t); /* has pointers to them, where it holds any */
+/* A structure that holds pointers to variables, and no variables. */
+bool is_handle(const analysis *a, const type *t);
 bool step_is_active(const routine *r, const node *n); /* a number that is a variable */
 bool node_holds(const routine *r, const node *n);
 cell *cell_at(const routine *r, const node *n);

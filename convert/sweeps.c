@@ -18,10 +18,6 @@ routine *routine_of(const routine *r, const version *v) {
     return NULL;
 }
 
-static const node *behind_casts(const node *n) {
-    while (n->kind == NODE_PAREN || n->kind == NODE_CAST) n = n->child[0];
-    return n;
-}
 const node *memory_call(const routine *r, const step *s) {
     const node *const n = s->e != NULL && s->text == NULL ? behind_casts(s->e) : NULL;
     if (n == NULL || n->kind != NODE_CALL || n->child[0]->kind != NODE_NAME ||
@@ -117,8 +113,7 @@ static const char *call_arguments(const emitter *m, const step *s, const char *r
         if (!g->holds) continue;
         const char *const b =
             g->name != NULL ? shadow_name(r, g->name) : shadow_pointer(r, g->n);
-        const bool value = is_kind(g->type, TYPE_REAL) || is_kind(g->type, TYPE_RECORD);
-        if (!value) putf(&to, "%s, ", b);
+        if (!is_value(r->a, g->type)) putf(&to, "%s, ", b);
         else if (m->back) putf(&to, "&%s, ", b);
     }
     if (result != NULL) putf(&to, "%s, ", result);
@@ -247,6 +242,10 @@ void forward(emitter *m, const list *steps, const char *indent) {
         case STEP_CLEAR:
             keep_old(m, s, indent);
             putf(m->to, "%smemset(&%s, 0, sizeof %s);\n", indent, s->to.name, s->to.name);
+            break;
+        case STEP_SORT:
+            putf(m->to, "%swgc_sort(wgc_s, %s, %s, %s);\n", indent, print(r, s->to.n), s->text,
+                 print(r, s->call->child[4]));
             break;
         case STEP_COPY: {
             const char *const x = print(r, s->to.n);
@@ -463,6 +462,10 @@ void backward(emitter *m, const list *steps, const char *indent) {
                 const char *const b = shadow_name(r, s->to.name);
                 putf(m->to, "%smemset(&%s, 0, sizeof %s);\n", indent, b, b);
             }
+            break;
+        case STEP_SORT:
+            putf(m->to, "%swgc_unsort(wgc_s, %s, %s, %s);\n", indent, print(r, s->to.n),
+                 print_shadow(r, s->to.n), s->text);
             break;
         case STEP_COPY:
             if (s->push)

@@ -22,7 +22,6 @@ const node *memory_call(const routine *r,
 /* ---- signature.c */
 const char *signature(const routine *r, bool back);
 bool param_holds(const routine *r, const decl *p);
-bool is_value(const decl *p); /* it is handed over as it is, not by a pointer */
 
 /* ---- adjoint.c */
 const char *shadow_type(const type *t, const char *name); /* a declaration */

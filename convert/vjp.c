@@ -244,7 +244,7 @@ const char *vjp_definition(writer *w) {
         const decl *const p = f->parameters.at[i];
         if (!root_holds(w, p)) continue;
         make(w, p, &body);
-        if (p->type->kind != TYPE_REAL && p->type->kind != TYPE_RECORD)
+        if (!is_value(w->a, p->type))
             putf(&fore, "%s_b, ", p->name), putf(&back, "%s_b, ", p->name);
         else putf(&back, "&%s_b, ", p->name);
     }

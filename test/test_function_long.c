@@ -75,7 +75,7 @@ static void a_second_derivative_of_many_operations_is_that_by_hand(void **state)
  * end, took 370 bytes of the arena for each operation of the result. */
 static void the_arena_holds_few_bytes_for_each_operation(void **state) {
     (void)state;
-    enum { BYTES = 200 };
+    enum { BYTES = 110 };
     wg_tape *const t = code_tape();
     wg_function *h = NULL;
     wg_function_stats made;
@@ -94,7 +94,7 @@ static void the_arena_holds_few_bytes_for_each_operation(void **state) {
  * 224 bytes for each operation of the result. */
 static void a_function_is_made_in_few_bytes_for_each_operation(void **state) {
     (void)state;
-    enum { BYTES = 210 };
+    enum { BYTES = 200 };
     struct counted m = counted_start();
     wg_tape *const t =
         wg_tape_new(&(wg_options){.flags = WG_KEEP_CODE, .memory = counted_memory(&m)});

@@ -12,6 +12,8 @@ WG_BEGIN_DECLS
 WGI_API wg_real wgi_let_given(wg_tape *t, double value, size_t n, const wg_real *x,
                               const double *partial, const char *file, int line);
 
+WGI_API double wgi_chain(double p, double q); /* where p q is not a number */
+
 /* wg_let_given - the variable y with that value and dy/dx[i] = partial[i]. A variable that
  * comes twice counts twice; constants have no derivative. Where all are constants, or nothing
  * is recorded (wg_tape_pause), y is a constant.
@@ -29,8 +31,7 @@ WG_API wg_real wg_let_given(wg_tape *t, double value, size_t n, const wg_real *x
 /* wg_chain - p q, of two partial derivatives: 0 if one of them is, whatever the other. */
 WGI_FUNCTION double wg_chain(double p, double q) {
     const double v = p * q;
-    if (WGI_UNLIKELY(__builtin_isnan(v)) && ((p <= 0 && p >= 0) || (q <= 0 && q >= 0))) return 0;
-    return v;
+    return WGI_UNLIKELY(__builtin_isnan(v)) ? wgi_chain(p, q) : v;
 }
 
 /* The most operands that are recorded inline; the limit of a tape leaves room for the first

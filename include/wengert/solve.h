@@ -220,7 +220,8 @@ WG_API wg_status wg_polar(wg_tape *t, wg_mat a, wg_mat *u, wg_mat *h);
  * Shapes:  A m-by-n of full rank, B m-by-k, X n-by-k.
  * Adjoint: m >= n: U = Q R^-T X_, Y = R^-1 R^-T X_, B_ += U, A_ += (B - A X) Y' - U X';
  *          m < n: U = L^-T Q X_, Z = L^-T L^-1 B, B_ += U, A_ += Z ((I - Q' Q) X_)' - U X'.
- * Cost:    2 m n^2 + min(m, n)^3 / 3 + 4 m n k flops; the adjoint 8 m n k. Keeps 8 m n bytes.
+ * Cost:    2 m n^2 + 4 m n k flops, min(m, n)^3 / 3 more where A is large or ill-conditioned;
+ *          the adjoint 8 m n k. Keeps 8 m n bytes.
  * Errors:  WG_ESINGULAR: A has not full rank, or full by rounding only: the condition number
  *          |R| |R^-1| (Frobenius) of its triangle, whose columns have been divided by their
  *          largest elements, is 1 / ((max(m, n) + 2) DBL_EPSILON) or more; info is the first

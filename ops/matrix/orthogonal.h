@@ -27,7 +27,7 @@ static inline double wgi_rounding(size_t m, size_t n) {
 /* The first column of an upper triangle of order p, or row of a lower one, that depends on those
  * before it, counted from 1; 0: none, or there is a NaN. It does where the condition number of
  * what goes up to it, beside the whole, is 1 / least or more, whatever the units of columns (rows)
- * are (rank.c). p^3 / 3 flops; work: p^2. */
+ * are (rank.c). p^2 flops, or p^3 / 3 where these do not tell; work: p^2. */
 int wgi_dependent(int upper, size_t p, double least, const double *r, size_t ld, double *work);
 
 static inline int wgi_any(const double *x, size_t n) {

@@ -16,9 +16,33 @@ static double sum_of_squares(size_t n, const double *x, size_t step) {
     return sum;
 }
 
+/* Is the condition number surely below that whose square is `most`? |R^-1| is nowhere above the
+ * inverse of R with minus the absolute values of what is beside its absolute diagonal: p^2
+ * flops tell it of all but the ill-conditioned and the large. sum: p numbers.
+ * Source: Higham 2002, 8.2. */
+static int surely_full(int upper, size_t p, double most, const double *r, size_t ld,
+                       double *sum) {
+    const size_t step = upper ? 1 : ld;
+    double inverse = 0;
+    for (size_t i = 0; i < p; i++) sum[i] = 1;
+    for (size_t i = p; i-- > 0;) {
+        const double *const column = r + i * (upper ? ld : 1);
+        double high = 0;
+        for (size_t j = 0; j <= i; j++) {
+            const double x = fabs(column[j * step]);
+            if (x > high) high = x;
+        }
+        const double y = sum[i] / (fabs(column[i * step]) / high);
+        for (size_t j = 0; j < i; j++) sum[j] += fabs(column[j * step]) / high * y;
+        inverse += y * y;
+    }
+    return (double)p * (double)(p + 1) / 2 * inverse < most; /* no NaN is below */
+}
+
 int wgi_dependent(int upper, size_t p, double least, const double *r, size_t ld, double *work) {
     const double most = 1 / (least * least);
     double size = 0, inverse = 0;
+    if (surely_full(upper, p, most, r, ld, work)) return 0;
     for (size_t i = 0; i < p; i++) { /* column i of R is row i of a lower triangle */
         double high = 0;
         for (size_t j = 0; j <= i; j++) {

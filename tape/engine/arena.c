@@ -40,9 +40,7 @@ void wgi_region_free(wgi_core *c, wgi_region *r) {
     r->reserved = r->committed = 0;
 }
 
-/* Gives back what lies behind the first `used` bytes of a region; 0: there is nothing. A range
- * that the caller's memory callbacks gave can only be released as a whole. */
-static int trim(wgi_core *c, wgi_region *r, size_t used) {
+int wgi_region_trim(wgi_core *c, wgi_region *r, size_t used) {
     const size_t keep = wgi_round_up(used != 0 ? used : 1, PAGE);
     if (r->base == NULL || keep >= r->committed) return 0;
     if (c->buffer != NULL) {
@@ -68,7 +66,7 @@ static int give_up_payloads(wgi_core *c, const wgi_region *busy) {
         if (current && (size_t)(c->head.payload_top - r->base) > used)
             used = (size_t)(c->head.payload_top - r->base);
         if (used != 0 || (current && k > 0)) {
-            any |= trim(c, r, used);
+            any |= wgi_region_trim(c, r, used);
             if (current) c->head.payload_end = r->base + r->committed;
             break;
         }
@@ -110,7 +108,7 @@ int wgi_derived_drop(wgi_core *c) {
     return 1;
 }
 
-int wgi_give_up_idle(wgi_core *c, const wgi_region *busy) {
+int wgi_give_up_forgotten(wgi_core *c, const wgi_region *busy) {
     const struct {
         wgi_region *region;
         size_t used; /* beside what was asked for */
@@ -132,17 +130,13 @@ int wgi_give_up_idle(wgi_core *c, const wgi_region *busy) {
         wgi_region *const r = all[i].region;
         if (r->base == NULL || r == busy || (r == &c->drive && c->driving)) continue;
         if (r->asked == c->resets) {
-            any |= trim(c, r, all[i].used > r->wanted ? all[i].used : r->wanted);
+            any |= wgi_region_trim(c, r, all[i].used > r->wanted ? all[i].used : r->wanted);
             continue;
         }
         wgi_region_free(c, r);
         any = 1;
     }
     any |= wgi_give_up_lists(c, busy);
-    any |= wgi_give_up_beside(c);
-    any |= wgi_windows_free(c);
-    any |= wgi_derived_drop(c);
-    if (c->turns != NULL) any |= c->turns->shrink(c->turns);
     /* forward tapes have none; a pass of second order takes the width of one for a while */
     const int none = c->width != 0 && c->current == 0 && c->head.top == c->chunk[0].base;
     const int records = none ? 0 : c->current + 1;
@@ -154,11 +148,20 @@ int wgi_give_up_idle(wgi_core *c, const wgi_region *busy) {
     } else if (c->chunks == records && &c->chunk[c->current].memory != busy &&
                c->first_placed == NULL) { /* behind the last record segments have theirs */
         wgi_chunk *const k = &c->chunk[c->current];
-        any |= trim(c, &k->memory, (size_t)(c->head.top - k->base + 4) * sizeof(wgi_record));
+        const size_t records_used = (size_t)(c->head.top - k->base + 4);
+        any |= wgi_region_trim(c, &k->memory, records_used * sizeof(wgi_record));
     }
     any |= give_up_payloads(c, busy);
     wgi_limit_set(c);
     return any;
+}
+
+int wgi_give_up_idle(wgi_core *c, const wgi_region *busy) {
+    int any = wgi_give_up_beside(c);
+    any |= wgi_windows_free(c);
+    any |= wgi_derived_drop(c);
+    if (c->turns != NULL) any |= c->turns->shrink(c->turns);
+    return wgi_give_up_forgotten(c, busy) | any;
 }
 
 wg_status wgi_budget_need(wgi_core *c, size_t bytes, const wgi_region *busy) {

@@ -7,6 +7,10 @@
 
 #undef wg_let_given
 
+double wgi_chain(double p, double q) {
+    return (p <= 0 && p >= 0) || (q <= 0 && q >= 0) ? 0 : p * q;
+}
+
 static wg_status check(wgi_core *c, double value, size_t n, const wg_real *x,
                        const double *partial) {
     static const char call[] = "wg_let_given";

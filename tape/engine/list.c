@@ -3,7 +3,7 @@
  * twice as large, and the old one is lost until the next reset; what a long one would lose by
  * that, and the time, is saved by a region of its own. When all regions are in use it goes on
  * as a short one. */
-#include "tape.h"
+#include "arena.h"
 
 #include <string.h>
 
@@ -48,4 +48,13 @@ void *wgi_list_made(wgi_core *c, wgi_list_room *r, void *list, size_t used, size
 void wgi_list_give(wgi_core *c, wgi_list_room *r) {
     if (r->region != 0) c->lists_busy &= ~(1u << (r->region - 1));
     *r = (wgi_list_room){0, 0};
+}
+
+void *wgi_list_of(wgi_core *c, wgi_list_room *r, size_t bytes) {
+    void *const list = wgi_list_made(c, r, NULL, 0, bytes);
+    if (list == NULL || r->region == 0) return list;
+    wgi_region *const at = &c->list[r->region - 1];
+    (void)wgi_region_trim(c, at, bytes);
+    r->bytes = at->committed;
+    return list;
 }

@@ -413,6 +413,8 @@ static inline void *wgi_list_need(wgi_core *c, wgi_list_room *r, void *list, siz
                                   size_t bytes) {
     return bytes <= r->bytes ? list : wgi_list_made(c, r, list, used, bytes);
 }
+/* One that will not grow: beyond `bytes` its region gives back what it has. */
+void *wgi_list_of(wgi_core *c, wgi_list_room *r, size_t bytes);
 /* The list is not needed any more: its region is there for another one. */
 void wgi_list_give(wgi_core *c, wgi_list_room *r);
 

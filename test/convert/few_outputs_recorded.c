@@ -18,6 +18,6 @@ double f(const double *x) {
     double a[5], sum = 0;
     for (int i = 0; i < 5; i++) a[i] = x[i] * x[i];
     qsort(a, 5, sizeof *a, ascending);
-    for (int i = 0; i < 5; i++) sum = sum * 0.5 + a[i] * x[4 - i];
+    for (int i = 0; i < 5; i++) sum = sum * 0.5 + ({ const double t = a[i]; t * x[4 - i]; });
     return sum;
 }

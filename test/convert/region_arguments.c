@@ -5,7 +5,6 @@
  * outputs: 3
  * call: f(in, out);
  * arguments: .x = in
- * adjoint: refused
  */
 static int cursor;
 static int advance(void) { return cursor++; }

@@ -5,7 +5,6 @@
  * outputs: 1
  * call: *out = f(in);
  * arguments: .x = in
- * adjoint: refused
  */
 #include <math.h>
 

@@ -5,7 +5,6 @@
  * outputs: 5
  * call: f(in, out);
  * arguments: .x = in
- * adjoint: refused
  */
 #include <math.h>
 

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Numbers and structures that are sorted by values which depend on the inputs.
- * adjoint: refused
  * options: --function f --with-respect-to x[0:n] --of y[0:6]
  * inputs: 1.25 0.4 2.5 -0.75 0.45 3.5
  * outputs: 6

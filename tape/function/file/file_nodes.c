@@ -230,7 +230,7 @@ static const char *with_parts(const wgi_node *n) { return wgi_node_row(n)->word;
 /* Reads the operands, all of which have to come before the node, and finds when it is computed.
  */
 static wg_status node_operands(wgi_file_source *r, wg_function *f, size_t i, wgi_node *n) {
-    unsigned char seen[3] = {0, 0, 0};
+    unsigned seen = 0;
     n->first = (uint32_t)r->operands;
     if (wgi_file_left(r) / 4 < n->count || r->word[WGI_FILE_OPERANDS] - r->operands < n->count)
         return wgi_file_ends(r, "node", i);
@@ -245,14 +245,14 @@ static wg_status node_operands(wgi_file_source *r, wg_function *f, size_t i, wgi
                                 "operand %u of node %zu is node %u, which is %s", k, i, x,
                                 n->kind == WGI_NODE_PART ? "a number: it has no parts"
                                                          : with_parts(&f->node[x]));
-        seen[f->node[x].when] = 1;
+        seen |= 1u << f->node[x].when;
         if (n->kind == WGI_NODE_SUM && (r->used[x] & SUMMED))
             return wgi_file_bad(wgi_file_at(r, r->at - 4), WG_EARG,
                                 "node %zu is the sum of node %u once more", i, x);
         r->used[x] |= n->kind == WGI_NODE_SUM ? NEEDED | SUMMED : NEEDED;
         f->operand[r->operands++] = x;
     }
-    if (seen[WGI_AFTER] && (seen[WGI_EACH] || n->kind == WGI_NODE_SUM))
+    if ((seen >> WGI_AFTER & 1) && ((seen >> WGI_EACH & 1) || n->kind == WGI_NODE_SUM))
         return wgi_file_bad(r, WG_EARG, "node %zu uses a sum over the points at the points", i);
     n->when = wgi_when_of(seen, n->kind);
     return WG_OK;

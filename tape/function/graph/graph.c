@@ -56,36 +56,47 @@ static uint64_t hash(const wgi_graph *g, const wgi_node *n) {
     return h;
 }
 
+/* Lists of operands are short mostly: calls of memcmp and memcpy would take longer. */
+static int same_list(uint32_t count, const uint32_t *x, const uint32_t *y) {
+    for (uint32_t k = 0; k < count; k++)
+        if (x[k] != y[k]) return 0;
+    return 1;
+}
+
 static int same(const wgi_graph *g, const wgi_node *x, const wgi_node *y) {
     return x->kind == y->kind && x->part == y->part && x->array == y->array &&
            holds(x) == holds(y) && x->count == y->count &&
-           (x->count == 0 || memcmp(g->operand + x->first, g->operand + y->first,
-                                    x->count * sizeof(uint32_t)) == 0);
+           same_list(x->count, g->operand + x->first, g->operand + y->first);
 }
 
 /* ---- the table of nodes ----
  *
- * A node stands in the bucket of its newest operand, or, when that is full, from the bucket of
- * its hash on. What is made about the same time has operands that are about as new: the bucket
- * is in the cache mostly, and so are the nodes in it. Nothing is ever taken out: a bucket with
- * room ends the search. */
+ * A node stands in the bucket of its newest operand, or, when that is full, in the bucket of
+ * its hash in another table, which grows by being made anew. What is made about the same time
+ * has operands that are about as new: the bucket is in the cache mostly, and so are the nodes in
+ * it. Nothing is ever taken out: a bucket with room ends the search. */
 
-enum { FEWEST = 32, LOAD = 8 /* nodes per bucket, at most */ };
+enum {
+    FEWEST = 256, /* nodes that there is room for at first */
+    NEAR = 8,     /* nodes whose readers share a bucket */
+    LOAD = 8,     /* nodes per bucket of the other table, at most */
+    STEP = 1024   /* buckets that are added at a time, at most: they stay in the cache */
+};
 
 typedef struct search {
     wgi_graph_bucket *in; /* has room, if the node is not there */
     uint64_t hash;
-    uint32_t found; /* or WGI_NO_NODE */
+    uint32_t found;  /* or WGI_NO_NODE */
+    unsigned spared; /* is that bucket in the other table? */
 } search;
 
 static unsigned char tag_of(uint64_t h) { return (unsigned char)(h >> 56); }
 
-static size_t first_bucket(const wgi_graph *g, const wgi_node *n, uint64_t h) {
+static uint32_t newest_operand(const wgi_graph *g, const wgi_node *n) {
     uint32_t newest = 0;
-    if (n->count == 0) return (size_t)(h >> 20);
     for (uint32_t k = 0; k < n->count; k++)
         if (g->operand[n->first + k] > newest) newest = g->operand[n->first + k];
-    return newest / (LOAD / 2);
+    return newest;
 }
 
 /* Is none of the tags this one? Empty places have the tag 0; where it says no, one may be. */
@@ -106,38 +117,56 @@ static uint32_t find_in(const wgi_graph *g, const wgi_graph_bucket *b, const wgi
     return WGI_NO_NODE;
 }
 
-/* is_new: it is known not to be there. */
-static inline search find(const wgi_graph *g, const wgi_node *n, int is_new) {
-    search s = {NULL, hash(g, n), WGI_NO_NODE};
-    size_t at = first_bucket(g, n, s.hash), next = (size_t)(s.hash >> 20);
-    for (;; at = next++) {
-        s.in = &g->table[at & (g->buckets - 1)];
-        if (!is_new) s.found = find_in(g, s.in, n, tag_of(s.hash));
+static search find(const wgi_graph *g, const wgi_node *n) {
+    search s = {NULL, hash(g, n), WGI_NO_NODE, 0};
+    if (n->count != 0) {
+        s.in = &g->table[newest_operand(g, n) / NEAR];
+        s.found = find_in(g, s.in, n, tag_of(s.hash));
+        if (s.found != WGI_NO_NODE || s.in->count < WGI_BUCKET) return s;
+    }
+    s.spared = 1;
+    for (size_t at = (size_t)(s.hash >> 20);; at++) {
+        s.in = &g->spare[at & (g->spares - 1)];
+        s.found = find_in(g, s.in, n, tag_of(s.hash));
         if (s.found != WGI_NO_NODE || s.in->count < WGI_BUCKET) return s;
     }
 }
 
-static void put(const search *s, uint32_t node) {
-    s->in->node[s->in->count] = node;
-    s->in->tag[s->in->count++] = tag_of(s->hash);
+static void put(wgi_graph_bucket *in, uint64_t h, uint32_t node) {
+    in->node[in->count] = node;
+    in->tag[in->count++] = tag_of(h);
 }
 
-static void rehash(wgi_graph *g, size_t buckets) {
+/* Buckets for the readers of one more node. */
+static void add_buckets(wgi_graph *g) {
+    const size_t more = g->buckets < STEP ? g->buckets : STEP;
+    const size_t buckets = g->buckets + (more == 0 ? FEWEST / NEAR : more);
     wgi_graph_bucket *const table =
-        grow(g, &g->table_room, g->table, 0, buckets, sizeof *table);
+        grow(g, &g->table_room, g->table, g->buckets, buckets, sizeof *table);
     if (table == NULL) return;
-    memset(table, 0, buckets * sizeof *table);
+    memset(table + g->buckets, 0, (buckets - g->buckets) * sizeof *table);
     g->table = table;
     g->buckets = buckets;
-    for (size_t i = 0; i < g->nodes; i++) {
-        if (g->node[i].kind == WGI_NODE_INPUT) continue;
-        const search s = find(g, &g->node[i], 1);
-        put(&s, (uint32_t)i);
-    }
 }
 
-/* Makes room for one more node of `count` operands; 0: a failure. */
-static int room_for(wgi_graph *g, size_t count) {
+static void rehash(wgi_graph *g, size_t spares) {
+    wgi_list_room room = {0, 0};
+    wgi_graph_bucket *const to = grow(g, &room, NULL, 0, spares, sizeof *to);
+    if (to == NULL) return;
+    memset(to, 0, spares * sizeof *to);
+    for (size_t k = 0; k < g->spares; k++)
+        for (uint32_t i = 0; i < g->spare[k].count; i++) {
+            const uint32_t node = g->spare[k].node[i];
+            const uint64_t h = hash(g, &g->node[node]);
+            size_t at = (size_t)(h >> 20) & (spares - 1);
+            while (to[at].count == WGI_BUCKET) at = (at + 1) & (spares - 1);
+            put(&to[at], h, node);
+        }
+    wgi_list_give(g->c, &g->spare_room);
+    g->spare = to, g->spares = spares, g->spare_room = room;
+}
+
+static int make_room_for(wgi_graph *g, size_t count) {
     if (g->c->status != WG_OK) return 0;
     if (g->nodes >= UINT32_MAX / 4 || g->operands + count >= UINT32_MAX / 2) {
         (void)wgi_fail(g->c, WG_ENOMEM, "%s: more than %zu operations", g->call, g->nodes);
@@ -149,8 +178,18 @@ static int room_for(wgi_graph *g, size_t count) {
     uint32_t *const operand = grow(g, &g->operand_room, g->operand, g->operands,
                                    g->operands + count, sizeof *operand);
     if (operand != NULL) g->operand = operand;
-    if (g->nodes + 1 > LOAD * g->buckets) rehash(g, 2 * g->buckets);
+    if (g->nodes >= NEAR * g->buckets) add_buckets(g);
+    if (g->spared >= LOAD * g->spares) rehash(g, 2 * g->spares);
     return g->c->status == WG_OK;
+}
+
+/* Makes room for one more node of `count` operands; 0: a failure. */
+static inline int room_for(wgi_graph *g, size_t count) {
+    const int is_there = g->nodes < UINT32_MAX / 4 && g->operands + count < UINT32_MAX / 2 &&
+                         (g->nodes + 1) * sizeof *g->node <= g->node_room.bytes &&
+                         (g->operands + count) * sizeof *g->operand <= g->operand_room.bytes &&
+                         g->nodes < NEAR * g->buckets && g->spared < LOAD * g->spares;
+    return is_there && g->c->status == WG_OK ? 1 : make_room_for(g, count);
 }
 
 void wgi_graph_open(wgi_graph *g, wgi_core *c, const char *call) {
@@ -158,12 +197,16 @@ void wgi_graph_open(wgi_graph *g, wgi_core *c, const char *call) {
     g->c = c;
     g->call = call;
     g->shares.of = WGI_NO_NODE;
-    g->node = grow(g, &g->node_room, NULL, 0, LOAD * FEWEST, sizeof *g->node);
-    g->operand = grow(g, &g->operand_room, NULL, 0, 2 * LOAD * FEWEST, sizeof *g->operand);
-    rehash(g, FEWEST);
+    g->node = grow(g, &g->node_room, NULL, 0, FEWEST, sizeof *g->node);
+    g->operand = grow(g, &g->operand_room, NULL, 0, 2 * FEWEST, sizeof *g->operand);
+    add_buckets(g);
+    rehash(g, 4);
 }
 
-void wgi_graph_close_table(wgi_graph *g) { wgi_list_give(g->c, &g->table_room); }
+void wgi_graph_close_table(wgi_graph *g) {
+    wgi_list_give(g->c, &g->table_room);
+    wgi_list_give(g->c, &g->spare_room);
+}
 
 void wgi_graph_close(wgi_graph *g) {
     wgi_list_give(g->c, &g->node_room);
@@ -185,9 +228,9 @@ uint32_t wgi_graph_input(wgi_graph *g, wgi_when when) {
 
 /* When a node of these operands can be computed. */
 static unsigned char when_of(wgi_graph *g, unsigned kind, size_t count, const uint32_t *x) {
-    unsigned char seen[3] = {0, 0, 0};
-    for (size_t k = 0; k < count; k++) seen[g->node[x[k]].when] = 1;
-    if (seen[WGI_AFTER] && (seen[WGI_EACH] || kind == WGI_NODE_SUM))
+    unsigned seen = 0;
+    for (size_t k = 0; k < count; k++) seen |= 1u << g->node[x[k]].when;
+    if ((seen >> WGI_AFTER & 1) && ((seen >> WGI_EACH & 1) || kind == WGI_NODE_SUM))
         (void)wgi_fail(g->c, WG_EMODE, "%s: a sum over the points is used at the points",
                        g->call);
     return wgi_when_of(seen, kind);
@@ -203,15 +246,16 @@ uint32_t wgi_graph_node(wgi_graph *g, const wgi_node *like, size_t count, const 
     n.first = (uint32_t)g->operands;
     n.count = (uint32_t)count;
     n.when = when_of(g, n.kind, count, x);
-    if (count != 0) memcpy(g->operand + n.first, x, count * sizeof *x);
-    const search s = find(g, &n, 0);
+    for (size_t k = 0; k < count; k++) g->operand[n.first + k] = x[k];
+    const search s = find(g, &n);
     if (s.found != WGI_NO_NODE) {
         if (n.kind != WGI_NODE_NUMBER) g->stats.repeated++;
         return s.found;
     }
     g->operands += count;
     g->node[g->nodes] = n;
-    put(&s, (uint32_t)g->nodes);
+    g->spared += s.spared;
+    put(s.in, s.hash, (uint32_t)g->nodes);
     return (uint32_t)g->nodes++;
 }
 
@@ -249,7 +293,7 @@ static int is_bits(const wgi_graph *g, uint32_t node, double value) {
 /* Is it the negative of a node, and of which? */
 static int negated(const wgi_graph *g, uint32_t node, uint32_t *of) {
     const wgi_node *const n = &g->node[node];
-    if (wgi_node_op(n) != WGI_ROW_neg) return 0;
+    if (n->kind != WGI_NODE_OP || n->op != &wgi_scalar_ops[WGI_ROW_neg]) return 0;
     *of = g->operand[n->first];
     return 1;
 }

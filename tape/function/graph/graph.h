@@ -41,10 +41,10 @@ typedef struct wgi_node {
     };
 } wgi_node;
 
-/* When a node can be computed whose operands are of the times marked in `seen`. */
-static inline unsigned char wgi_when_of(const unsigned char seen[3], unsigned kind) {
-    if (seen[WGI_AFTER] || kind == WGI_NODE_SUM) return WGI_AFTER;
-    return seen[WGI_EACH] ? WGI_EACH : WGI_ONCE;
+/* When a node can be computed whose operands are of the times of which `seen` has the bits. */
+static inline unsigned char wgi_when_of(unsigned seen, unsigned kind) {
+    if ((seen >> WGI_AFTER & 1) || kind == WGI_NODE_SUM) return WGI_AFTER;
+    return seen >> WGI_EACH & 1 ? WGI_EACH : WGI_ONCE;
 }
 
 static inline const wgi_node_kind_row *wgi_node_row(const wgi_node *n) {
@@ -135,9 +135,11 @@ typedef struct wgi_graph {
     size_t asked; /* how many nodes were asked for, new ones and those that are there */
     uint32_t *operand;
     size_t operands;
-    wgi_graph_bucket *table; /* nodes by content */
-    size_t buckets;          /* of the table: a power of two */
-    wgi_list_room node_room, operand_room, table_room;
+    wgi_graph_bucket *table; /* nodes by content, near their newest operand */
+    size_t buckets;
+    wgi_graph_bucket *spare; /* by hash: those that have no operands, or no room there */
+    size_t spares, spared;   /* buckets of it, a power of two, and nodes in it */
+    wgi_list_room node_room, operand_room, table_room, spare_room;
     struct wgi_recipes *recipes; /* of partials: rules.c */
     struct {                     /* parts of the partials of one array operation: rules.c */
         uint32_t of, ties, norm, *e, *before, *behind;

@@ -32,19 +32,21 @@ static void lay_out(wg_function *f, wgi_pieces *p, const wg_argument *input,
     names(p, f->outputs, f->output, output);
 }
 
-/* Numbers the nodes that are needed, in the order that a function has them. */
+enum { NEEDED = 0 }; /* in the place of a number, until all nodes that are needed are known */
+
+/* Numbers the nodes that are needed, in the order that a function has them; the others are
+ * WGI_NO_NODE. */
 static void number_nodes(const wgi_graph *g, wg_function *f, const uint32_t *result,
                          uint32_t *final) {
-    unsigned char *const needed = (unsigned char *) final + g->nodes * sizeof *final;
-    memset(needed, 0, g->nodes);
-    for (size_t j = 0; j < f->m; j++) needed[result[j]] = 1;
-    for (size_t k = 0; k < g->guards; k++) needed[g->guard[k].a] = needed[g->guard[k].b] = 1;
+    memset(final, 0xff, g->nodes * sizeof *final);
+    for (size_t j = 0; j < f->m; j++) final[result[j]] = NEEDED;
+    for (size_t k = 0; k < g->guards; k++) final[g->guard[k].a] = final[g->guard[k].b] = NEEDED;
     size_t operations = 0, count[3] = {0, 0, 0};
     for (size_t i = g->nodes; i-- > 0;) {
         const wgi_node *const n = &g->node[i];
         operations += (size_t)wgi_node_is_operation(n);
-        if (!needed[i]) continue;
-        for (uint32_t k = 0; k < n->count; k++) needed[g->operand[n->first + k]] = 1;
+        if (final[i] == WGI_NO_NODE) continue;
+        for (uint32_t k = 0; k < n->count; k++) final[g->operand[n->first + k]] = NEEDED;
         if (n->kind == WGI_NODE_NUMBER) f->numbers++;
         else if (wgi_node_is_operation(n)) count[n->when]++, f->operands += n->count;
     }
@@ -56,9 +58,8 @@ static void number_nodes(const wgi_graph *g, wg_function *f, const uint32_t *res
     at[WGI_AFTER] = at[WGI_EACH] + f->each;
     for (size_t i = 0; i < g->nodes; i++) {
         const wgi_node *const n = &g->node[i];
-        final[i] = WGI_NO_NODE;
         if (n->kind == WGI_NODE_INPUT) final[i] = n->part;
-        else if (needed[i])
+        else if (final[i] != WGI_NO_NODE)
             final[i] = (uint32_t)(n->kind == WGI_NODE_NUMBER ? number++ : at[n->when]++);
     }
 }
@@ -156,7 +157,7 @@ wg_function *wgi_graph_body(wgi_graph *g, size_t inputs, const wg_argument *inpu
     wg_tape *const t = &g->c->head;
     wg_function start;
     memset(&start, 0, sizeof start);
-    uint32_t *const final = wg_tape_keep(t, (g->nodes + 1) * (sizeof *final + 1), NULL);
+    uint32_t *const final = wg_tape_keep(t, (g->nodes + 1) * sizeof *final, NULL);
     if (final == NULL ||
         wgi_layout_describe(g, inputs, input, outputs, output, result, final, &start) != WG_OK)
         return NULL;

@@ -7,7 +7,9 @@
 #include <math.h>
 
 uint32_t wgi_signed_of(const wgi_graph *g, uint32_t node) {
-    if (node == WGI_NO_NODE || wgi_node_op(&g->node[node]) != WGI_ROW_neg) return node;
+    if (node == WGI_NO_NODE || g->node[node].kind != WGI_NODE_OP ||
+        g->node[node].op != &wgi_scalar_ops[WGI_ROW_neg])
+        return node;
     return g->operand[g->node[node].first] | WGI_SIGN;
 }
 

@@ -23,10 +23,12 @@ static uint64_t identity_of(const wg_function *f) {
     uint64_t h = f->n;
     for (size_t i = 0; i < f->nodes; i++) {
         const wgi_node *const n = &f->node[i];
-        h = wgi_mix(h, (uint64_t)n->kind << 16 | (uint64_t)n->when << 8 | n->array,
+        uint64_t own =
+            wgi_mix(n->count, (uint64_t)n->kind << 16 | (uint64_t)n->when << 8 | n->array,
                     n->kind == WGI_NODE_NUMBER ? 0 : n->part);
-        h = wgi_mix(h, (uint64_t)(uintptr_t)wgi_node_scalar(n), n->count);
-        for (uint32_t k = 0; k < n->count; k++) h = wgi_mix(h, f->operand[n->first + k], k);
+        own = wgi_mix(own, (uint64_t)(uintptr_t)wgi_node_scalar(n), n->count);
+        for (uint32_t k = 0; k < n->count; k++) own = wgi_mix(own, f->operand[n->first + k], k);
+        h = wgi_mix(h, own, i);
     }
     for (size_t j = 0; j < f->m; j++) h = wgi_mix(h, f->result[j], j);
     for (size_t i = 0; i < f->inputs; i++)
@@ -83,8 +85,7 @@ wg_status wgi_function_finish(wgi_graph *g, size_t inputs, const wg_argument *in
     memset(&start, 0, sizeof start);
     wgi_list_room room = {0, 0};
     wgi_graph_close_table(g);
-    uint32_t *const final =
-        wgi_list_need(c, &room, NULL, 0, (g->nodes + 1) * (sizeof *final + 1));
+    uint32_t *const final = wgi_list_of(c, &room, (g->nodes + 1) * sizeof *final);
     if (final == NULL) return c->status;
     const wg_status s =
         wgi_layout_describe(g, inputs, input, outputs, output, result, final, &start);

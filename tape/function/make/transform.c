@@ -107,23 +107,32 @@ static void gradient_of(derivation *d, size_t nodes, const unsigned char *w, siz
     adjoints_of_inputs(d, once, each, !d->is_sum[j], row);
 }
 
+/* A list of WGI_NO_NODE that is given back by wgi_list_give; NULL: a failure. */
+static uint32_t *open_list(derivation *d, wgi_list_room *room, size_t count) {
+    uint32_t *const list = wgi_list_need(d->b.c, room, NULL, 0, (count + 1) * sizeof *list);
+    if (list != NULL) clear(list, count);
+    return list;
+}
+
 /* The adjoints of the entries that are differentiated, from weights whose first node is
  * `weight`; WGI_NO_NODE: from the weight 1 of the only result. */
 static uint32_t *adjoints(derivation *d, uint32_t weight) {
     const size_t nodes = d->b.g.nodes;
     uint32_t *const g = wgi_node_list(d->b.c, d->n);
     const unsigned char *const w = wanted(d);
-    uint32_t *const once = wgi_no_nodes(d->b.c, 2 * nodes);
+    wgi_list_room room = {0, 0};
+    uint32_t *const once = open_list(d, &room, 2 * nodes);
     if (d->b.c->status != WG_OK) return NULL;
     uint32_t *const each = once + nodes;
     if (weight == WGI_NO_NODE) {
         gradient_of(d, nodes, w, 0, once, g);
-        return g;
+    } else {
+        for (uint32_t j = 0; j < d->f->m; j++)
+            add_to(d, d->is_sum[j] ? once : each, d->y[j], weight + j);
+        wgi_graph_reverse(&d->b.g, nodes, w, once, each);
+        adjoints_of_inputs(d, once, each, 0, g);
     }
-    for (uint32_t j = 0; j < d->f->m; j++)
-        add_to(d, d->is_sum[j] ? once : each, d->y[j], weight + j);
-    wgi_graph_reverse(&d->b.g, nodes, w, once, each);
-    adjoints_of_inputs(d, once, each, 0, g);
+    wgi_list_give(d->b.c, &room);
     return g;
 }
 
@@ -142,7 +151,8 @@ static unsigned char *needed_for(derivation *d, size_t count, const uint32_t *no
 static uint32_t *tangents(derivation *d, uint32_t first, size_t count, const uint32_t *of) {
     const size_t nodes = d->b.g.nodes;
     const unsigned char *const needed = needed_for(d, count, of);
-    uint32_t *const tangent = wgi_no_nodes(d->b.c, nodes);
+    wgi_list_room room = {0, 0};
+    uint32_t *const tangent = open_list(d, &room, nodes);
     uint32_t *const of_each = wgi_node_list(d->b.c, count);
     if (d->b.c->status != WG_OK) return NULL;
     for (uint32_t i = 0; i < d->n; i++) tangent[d->x[i]] = first + i;
@@ -150,6 +160,7 @@ static uint32_t *tangents(derivation *d, uint32_t first, size_t count, const uin
     for (size_t i = 0; i < count; i++)
         of_each[i] =
             of[i] == WGI_NO_NODE ? WGI_NO_NODE : wgi_signed_node(&d->b.g, tangent[of[i]]);
+    wgi_list_give(d->b.c, &room);
     return of_each;
 }
 

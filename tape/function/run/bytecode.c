@@ -17,8 +17,7 @@ void *wgi_fn_room(wgi_fn_maker *m, size_t bytes) {
 
 static void forget_part(wgi_fn_maker *m) {
     for (size_t i = 0; i < m->f->nodes + 3; i++) {
-        m->uses[i] = 0;
-        m->user[i] = WGI_NO_NODE;
+        m->user[i] = wgi_fn_read_by(WGI_READ_NEVER, WGI_NO_READER);
         m->mark[i] &= (unsigned char)(WGI_MARK_UNIFORM | WGI_MARK_CHECKED | WGI_MARK_DEPENDS);
     }
     for (uint32_t i = m->low; i < m->high; i++)
@@ -55,7 +54,7 @@ static void part(wgi_fn_maker *m, wgi_when when, uint32_t low, uint32_t high) {
         wgi_fn_count_uses(m);
         for (size_t g = 0; when == WGI_EACH && g < m->p.loads; g++)
             for (uint32_t k = 0; k < m->load[g].count; k++)
-                if (m->uses[m->load_node[g * WGI_FN_GROUP + k]] != 0)
+                if (wgi_fn_uses_of(m, m->load_node[g * WGI_FN_GROUP + k]) != WGI_READ_NEVER)
                     m->load[g].wanted |= 1u << k;
         wgi_fn_list_units(m);
     }
@@ -95,15 +94,9 @@ static int becomes_uniform(const wgi_fn_maker *m, uint32_t i, unsigned when) {
            !wgi_fn_is_sum(m, i);
 }
 
-/* The nodes that are computed at each point, and those that are computed after, are ranges. */
-static uint32_t first_each(const wg_function *f) {
-    return (uint32_t)(f->n + f->numbers + f->once);
-}
-static uint32_t first_after(const wg_function *f) { return first_each(f) + (uint32_t)f->each; }
-
 static void mark_uniforms(wgi_fn_maker *m) {
     wg_function *const f = m->f;
-    const uint32_t each = first_each(f), after = first_after(f);
+    const uint32_t each = wgi_fn_first_each(f), after = wgi_fn_first_after(f);
     for (uint32_t i = 0; i < f->nodes; i++) {
         const wgi_node *const n = &f->node[i];
         for (uint32_t k = 0; k < n->count; k++) {
@@ -124,27 +117,27 @@ static void mark_uniforms(wgi_fn_maker *m) {
 static void uniforms(wgi_fn_maker *m) {
     wg_function *const f = m->f;
     wgi_bytecode *const p = &m->p;
-    const uint32_t each = first_each(f), after = first_after(f);
+    const uint32_t each = wgi_fn_first_each(f), after = wgi_fn_first_after(f);
     mark_uniforms(m);
     uint32_t at = 0;
-    m->uniform[m->one + 1] = at++;
-    m->uniform[m->zero] = at++;
-    m->uniform[m->one] = at++;
+    *wgi_fn_uniform_place(m, m->one + 1) = at++;
+    *wgi_fn_uniform_place(m, m->zero) = at++;
+    *wgi_fn_uniform_place(m, m->one) = at++;
     for (uint32_t i = (uint32_t)f->n; i < each; i++)
-        if (f->node[i].kind == WGI_NODE_NUMBER) m->uniform[i] = at++;
+        if (f->node[i].kind == WGI_NODE_NUMBER) *wgi_fn_uniform_place(m, i) = at++;
     p->numbers = at - 1;
     for (uint32_t i = 0; i < f->n; i++)
-        if (f->node[i].when == WGI_ONCE) m->uniform[i] = at++;
+        if (f->node[i].when == WGI_ONCE) *wgi_fn_uniform_place(m, i) = at++;
     for (uint32_t i = 0; i < each; i++)
-        if (becomes_uniform(m, i, WGI_ONCE)) m->uniform[i] = at++;
+        if (becomes_uniform(m, i, WGI_ONCE)) *wgi_fn_uniform_place(m, i) = at++;
     p->sum_at = at;
     for (uint32_t i = after; i < f->nodes; i++)
         if (wgi_fn_is_sum(m, i)) {
-            m->uniform[i] = at++;
+            *wgi_fn_uniform_place(m, i) = at++;
             m->sum[wgi_fn_operands_of(m, i)[0]] = (uint32_t)p->sums++;
         }
     for (uint32_t i = after; i < f->nodes; i++)
-        if (becomes_uniform(m, i, WGI_AFTER)) m->uniform[i] = at++;
+        if (becomes_uniform(m, i, WGI_AFTER)) *wgi_fn_uniform_place(m, i) = at++;
     p->uniforms = at;
 }
 
@@ -253,19 +246,17 @@ static uint32_t *piece(const wgi_fn_maker *m, wgi_pieces *p, int of_use, int byt
 }
 
 static void lay_out(wgi_fn_maker *m, wgi_pieces *p, int families, int sums) {
-    m->uniform = piece(m, p, 1, 0xff);
-    m->user = piece(m, p, 1, 0);
-    m->last = piece(m, p, 1, 0);
-    m->next = m->slot = piece(m, p, 1, 0);
-    m->before = piece(m, p, 1, 0);
-    m->wanted_by = piece(m, p, 1, 0xff);
+    const size_t uniforms = (m->f->nodes - m->f->each + 3) * sizeof(uint32_t);
+    m->uniform = wgi_pieces_take(p, uniforms);
+    if (m->uniform != NULL) memset(m->uniform, 0xff, uniforms);
+    m->user = m->last = piece(m, p, 1, 0);
+    m->wanted_by = m->slot = piece(m, p, 1, 0xff);
     m->lead = piece(m, p, families, 0);
     m->sibling = piece(m, p, families, 0);
     m->value = piece(m, p, families, 0xff);
     m->sum = piece(m, p, sums, 0xff);
     m->guarded = piece(m, p, m->f->guards != 0, 0xff);
     m->mark = wgi_pieces_take(p, m->f->nodes + 3);
-    m->uses = wgi_pieces_take(p, m->f->nodes + 3);
     if (m->mark != NULL) memset(m->mark, 0, m->f->nodes + 3);
 }
 
@@ -280,7 +271,7 @@ static int open_by_node(wgi_fn_maker *m) {
     families |= m->wholes;
     wgi_pieces p = {NULL, 0};
     lay_out(m, &p, families, sums);
-    p.base = wgi_list_need(m->c, &m->by_node, NULL, 0, p.used);
+    p.base = wgi_list_of(m->c, &m->by_node, p.used);
     p.used = 0;
     if (p.base != NULL) lay_out(m, &p, families, sums);
     return p.base != NULL;
@@ -290,6 +281,10 @@ static int open(wgi_fn_maker *m) {
     wg_function *const f = m->f;
     const size_t word = sizeof(uint32_t);
     wgi_bytecode *const p = &m->p;
+    if (f->nodes > WGI_NO_READER - 4) {
+        (void)wgi_fail(m->c, WG_ENOMEM, "a function: %zu nodes", f->nodes);
+        return 0;
+    }
     m->zero = (uint32_t)f->nodes, m->one = m->zero + 1;
     p->loads = groups_of(f->inputs, f->input, WG_SHARED);
     p->stores = groups_of(f->outputs, f->output, WG_SUMMED);
@@ -338,7 +333,7 @@ static void native_columns(wgi_fn_maker *m, uint32_t *input_node, uint32_t *resu
                     if (!uniform) result_node[p->native_results++] = i;
                     else
                         constant[p->native_constants++] =
-                            (wgi_fn_constant){m->slot[i], m->uniform[i]};
+                            (wgi_fn_constant){m->slot[i], wgi_fn_uniform_of(m, i)};
                 }
                 m->store[g].native[k] = m->slot[i];
             }
@@ -390,17 +385,17 @@ static void list_uniforms(wgi_fn_maker *m, double *number, uint32_t *uniform_nod
     const wg_function *const f = m->f;
     memset(uniform_node, 0xff, m->p.uniforms * sizeof *uniform_node);
     for (uint32_t i = 0; i < f->nodes; i++) {
-        if (m->uniform[i] == WGI_NO_NODE) continue;
-        uniform_node[m->uniform[i]] = i;
-        if (f->node[i].kind == WGI_NODE_NUMBER) number[m->uniform[i] - 1] = f->node[i].value;
-        if (wgi_fn_is_sum(m, i))
-            sum_node[m->uniform[i] - m->p.sum_at] = wgi_fn_operands_of(m, i)[0];
+        const uint32_t at = wgi_fn_uniform_of(m, i);
+        if (at == WGI_NO_NODE) continue;
+        uniform_node[at] = i;
+        if (f->node[i].kind == WGI_NODE_NUMBER) number[at - 1] = f->node[i].value;
+        if (wgi_fn_is_sum(m, i)) sum_node[at - m->p.sum_at] = wgi_fn_operands_of(m, i)[0];
     }
-    number[m->uniform[m->one] - 1] = 1;
-    for (size_t j = 0; j < f->m; j++) result_uniform[j] = m->uniform[f->result[j]];
+    number[wgi_fn_uniform_of(m, m->one) - 1] = 1;
+    for (size_t j = 0; j < f->m; j++) result_uniform[j] = wgi_fn_uniform_of(m, f->result[j]);
     for (size_t k = 0; k < f->guards; k++) {
-        guard_uniform[2 * k] = m->uniform[f->guard[k].a];
-        guard_uniform[2 * k + 1] = m->uniform[f->guard[k].b];
+        guard_uniform[2 * k] = wgi_fn_uniform_of(m, f->guard[k].a);
+        guard_uniform[2 * k + 1] = wgi_fn_uniform_of(m, f->guard[k].b);
     }
 }
 
@@ -471,8 +466,8 @@ wg_status wgi_bytecode_make(wgi_core *c, wg_function *f, const wgi_fn_machine *m
     m.p.machine = machine;
     m.p.simd = simd;
     if (!open(&m)) return c->status;
-    const uint32_t once = (uint32_t)(f->n + f->numbers), each = first_each(f),
-                   after = first_after(f);
+    const uint32_t once = (uint32_t)(f->n + f->numbers), each = wgi_fn_first_each(f),
+                   after = wgi_fn_first_after(f);
     uniforms(&m);
     dependences(&m);
     groups(&m);

@@ -34,14 +34,13 @@ typedef struct wgi_fn_list {
 
 /* What is known of a node. */
 enum {
-    WGI_MARK_STORED = 1,     /* it is read from a column */
-    WGI_MARK_RESIDENT = 2,   /* it is a uniform that also has a column */
-    WGI_MARK_DEPENDS = 4,    /* it depends on a product by the zero rule, at a point */
-    WGI_MARK_CHECKED = 8,    /* something reads it that may hide that it is NaN */
-    WGI_MARK_UNIFORM = 16,   /* it is computed once or after, and becomes a uniform */
-    WGI_MARK_FREED = 32,     /* its column is free again */
-    WGI_MARK_OPERATION = 64, /* it is computed in the part that is being made */
-    WGI_MARK_LOADED = 128    /* it is an input that has been loaded */
+    WGI_MARK_RESIDENT = 1,   /* it is a uniform that also has a column */
+    WGI_MARK_DEPENDS = 2,    /* it depends on a product by the zero rule, at a point */
+    WGI_MARK_CHECKED = 4,    /* something reads it that may hide that it is NaN */
+    WGI_MARK_UNIFORM = 8,    /* it is computed once or after, and becomes a uniform */
+    WGI_MARK_FREED = 16,     /* its column is free again */
+    WGI_MARK_OPERATION = 32, /* it is computed in the part that is being made */
+    WGI_MARK_LOADED = 64     /* it is an input that has been loaded */
 };
 
 typedef struct wgi_fn_maker {
@@ -57,18 +56,16 @@ typedef struct wgi_fn_maker {
     /* of every node; a list of something that the function has none of is NULL */
     wgi_list_room by_node;
     unsigned char *mark;
-    unsigned char
-        *uses; /* readers among operations, results, sums, comparisons: 0, 1, 2 or more */
-    uint32_t *uniform;       /* where the uniform stands, or WGI_NO_NODE */
-    uint32_t *user, *last;   /* the last operation, and the last instruction, that reads it */
-    uint32_t *next, *before; /* the order of the nodes, as a chain */
-    uint32_t *slot;          /* its column; the same memory as `next`, once there are units */
+    uint32_t *uniform;   /* where the uniform stands, or WGI_NO_NODE: wgi_fn_uniform_of */
+    uint32_t *user;      /* who reads it, as wgi_fn_uses_of and wgi_fn_reader_of say, ... */
+    uint32_t *last;      /* ... and, once there are instructions, the last one that does */
+    uint32_t *wanted_by; /* of those of each point the first result that is this node, ... */
+    uint32_t *slot;      /* ... and, once there are units, its column */
     /* of a family, which is one unit: the node that stands for it, and its next member */
     uint32_t *lead, *sibling;
     uint32_t *value;       /* of a slope: the node that is the value of the same operation */
     uint32_t *sum;         /* the number of the sum over it, or WGI_NO_NODE */
-    uint32_t *wanted_by;   /* the first result that is this node, ... */
-    uint32_t *next_result; /* ... and the next result that is the same node */
+    uint32_t *next_result; /* of a result: the next one that is the same node */
     uint32_t *result_batch;
     uint32_t *guarded, *next_guarded; /* comparisons of the node, in the same way; 2 k + side */
 
@@ -116,6 +113,36 @@ static inline const uint32_t *wgi_fn_operands_of(const wgi_fn_maker *m, uint32_t
 static inline int wgi_fn_is_sum(const wgi_fn_maker *m, uint32_t i) {
     return wgi_fn_node_of(m, i)->kind == WGI_NODE_SUM &&
            wgi_fn_node_of(m, wgi_fn_operands_of(m, i)[0])->when == WGI_EACH;
+}
+/* The nodes that are computed at each point, and those that are computed after, are ranges. */
+static inline uint32_t wgi_fn_first_each(const wg_function *f) {
+    return (uint32_t)(f->n + f->numbers + f->once);
+}
+static inline uint32_t wgi_fn_first_after(const wg_function *f) {
+    return wgi_fn_first_each(f) + (uint32_t)f->each;
+}
+/* Where the number of its uniform is kept; NULL: operations of each point have none. */
+static inline uint32_t *wgi_fn_uniform_place(const wgi_fn_maker *m, uint32_t i) {
+    if (i < wgi_fn_first_each(m->f)) return m->uniform + i;
+    return i < wgi_fn_first_after(m->f) ? NULL : m->uniform + (i - m->f->each);
+}
+static inline uint32_t wgi_fn_uniform_of(const wgi_fn_maker *m, uint32_t i) {
+    const uint32_t *const at = wgi_fn_uniform_place(m, i);
+    return at == NULL ? WGI_NO_NODE : *at;
+}
+/* How many operations, results, sums and comparisons read it; in the order of units, of one
+ * that is read once, also that it is computed just before its reader. */
+typedef enum { WGI_READ_NEVER, WGI_READ_ONCE, WGI_READ_OFTEN, WGI_READ_NEXT } wgi_fn_uses;
+#define WGI_NO_READER (UINT32_MAX >> 2)
+static inline wgi_fn_uses wgi_fn_uses_of(const wgi_fn_maker *m, uint32_t i) {
+    return (wgi_fn_uses)(m->user[i] >> 30);
+}
+/* The last operation that reads it. */
+static inline uint32_t wgi_fn_reader_of(const wgi_fn_maker *m, uint32_t i) {
+    return m->user[i] & WGI_NO_READER;
+}
+static inline uint32_t wgi_fn_read_by(wgi_fn_uses uses, uint32_t reader) {
+    return (uint32_t)uses << 30 | reader;
 }
 static inline uint32_t wgi_fn_sum_of(const wgi_fn_maker *m, uint32_t i) {
     return m->sum == NULL ? WGI_NO_NODE : m->sum[i];
@@ -168,7 +195,8 @@ void wgi_fn_list_units(wgi_fn_maker *m);
  * does both. */
 static inline int wgi_fn_is_exchange(const wgi_fn_maker *m, uint32_t i, uint32_t j) {
     const wgi_node *const a = wgi_fn_node_of(m, i), *const b = wgi_fn_node_of(m, j);
-    if (wgi_node_op(a) != WGI_ROW_select_gt || wgi_node_op(b) != WGI_ROW_select_gt) return 0;
+    if (a->kind != WGI_NODE_OP || a->op != &wgi_scalar_ops[WGI_ROW_select_gt]) return 0;
+    if (b->kind != WGI_NODE_OP || b->op != a->op) return 0;
     const uint32_t *const x = wgi_fn_operands_of(m, i), *const y = wgi_fn_operands_of(m, j);
     return x[0] == y[0] && x[1] == y[1] && x[2] == y[3] && x[3] == y[2];
 }

@@ -135,45 +135,36 @@ void wgi_fn_families(wgi_fn_maker *m) {
 
 /* ---- order ---- */
 
-/* What a unit reads: the operands of its node and, for a slope, the value of the operation. */
-static uint32_t reads(const wgi_fn_maker *m, uint32_t i, uint32_t k) {
-    const wgi_node *const n = wgi_fn_node_of(m, i);
-    return k < n->count ? wgi_fn_operands_of(m, i)[k] : wgi_fn_value_of(m, i);
+static inline void read_it(wgi_fn_maker *m, uint32_t reader, uint32_t x) {
+    wgi_fn_uses uses = wgi_fn_uses_of(m, x);
+    if (uses == WGI_READ_NEVER) uses = WGI_READ_ONCE;
+    else if (wgi_fn_reader_of(m, x) != reader) uses = WGI_READ_OFTEN;
+    m->user[x] = wgi_fn_read_by(uses, reader);
 }
-static uint32_t read_count(const wgi_fn_maker *m, uint32_t i) {
-    return wgi_fn_node_of(m, i)->count + (wgi_fn_value_of(m, i) != WGI_NO_NODE);
+
+static void read_often(wgi_fn_maker *m, uint32_t i) {
+    m->user[i] = wgi_fn_read_by(WGI_READ_OFTEN, wgi_fn_reader_of(m, i));
 }
 
 void wgi_fn_count_uses(wgi_fn_maker *m) {
-    enum { MANY = 2 };
     wg_function *const f = m->f;
+    /* a unit reads the operands of its node and, for a slope, the value of the operation */
     for (uint32_t i = m->low; i < m->high; i++) {
         if (!wgi_fn_leads(m, i)) continue;
-        for (uint32_t k = 0; k < read_count(m, i); k++) {
-            const uint32_t x = reads(m, i, k);
-            if (m->uses[x] == 0 || (m->uses[x] < MANY && m->user[x] != i)) m->uses[x]++;
-            m->user[x] = i;
-        }
+        const uint32_t *const x = wgi_fn_operands_of(m, i);
+        const uint32_t count = wgi_fn_node_of(m, i)->count, value = wgi_fn_value_of(m, i);
+        for (uint32_t k = 0; k < count; k++) read_it(m, i, x[k]);
+        if (value != WGI_NO_NODE) read_it(m, i, value);
     }
     /* such a node is not moved */
     for (uint32_t i = 0; i < f->nodes; i++)
         if ((wgi_fn_in_columns(m, i) && ((m->mark[i] & (WGI_MARK_UNIFORM | WGI_MARK_CHECKED)) ||
                                          wgi_fn_sum_of(m, i) != WGI_NO_NODE)))
-            m->uses[i] = MANY;
+            read_often(m, i);
     if (m->when != WGI_EACH) return;
-    for (size_t j = 0; j < f->m; j++) m->uses[f->result[j]] = MANY;
+    for (size_t j = 0; j < f->m; j++) read_often(m, f->result[j]);
     for (size_t k = 0; k < f->guards; k++)
-        m->uses[f->guard[k].a] = m->uses[f->guard[k].b] = MANY;
-}
-
-/* *first: the first node of the chain. */
-static void put_before(wgi_fn_maker *m, uint32_t i, uint32_t at, uint32_t *first) {
-    const uint32_t b = m->before[at];
-    m->before[i] = b;
-    m->next[i] = at;
-    m->before[at] = i;
-    if (b != WGI_NO_NODE) m->next[b] = i;
-    else *first = i;
+        read_often(m, f->guard[k].a), read_often(m, f->guard[k].b);
 }
 
 /* The operands of a node that has many are not moved: to look for the next one would take as
@@ -183,45 +174,37 @@ static int takes_many(const wgi_node *n) {
     return wgi_node_has_parts(n) || n->count > MANY;
 }
 
-/* Keeps the order of the function, except that a node with a single reader, which frees at most
- * one column, is put just before that; of several, the one that was computed last comes
- * nearest. Gives the first node. */
-static uint32_t order(wgi_fn_maker *m) {
-    const uint32_t end = m->zero; /* stands for the end of the chain */
-    uint32_t first = end;
-    m->before[end] = m->next[end] = WGI_NO_NODE;
+/* Is node i the last one that reads the column of x? */
+static inline int is_end(const wgi_fn_maker *m, uint32_t i, uint32_t x) {
+    return wgi_fn_reader_of(m, x) == i && wgi_fn_in_columns(m, x);
+}
+
+/* Marks the nodes with a single reader, which free at most one column: each is put just before
+ * its reader, all others keep the order of the function. */
+static void mark_moved(wgi_fn_maker *m) {
     for (uint32_t i = m->low; i < m->high; i++) {
-        m->next[i] = m->before[i] = WGI_NO_NODE;
-        if (!wgi_fn_leads(m, i)) continue;
-        uint32_t ends = 0;
-        for (uint32_t k = 0; k < read_count(m, i); k++)
-            ends += m->user[reads(m, i, k)] == i && wgi_fn_in_columns(m, reads(m, i, k));
+        if (wgi_fn_uses_of(m, i) != WGI_READ_ONCE || !wgi_fn_leads(m, i)) continue;
+        const uint32_t reader = wgi_fn_reader_of(m, i), *const x = wgi_fn_operands_of(m, i);
+        const uint32_t count = wgi_fn_node_of(m, i)->count, value = wgi_fn_value_of(m, i);
+        int ends = value != WGI_NO_NODE && is_end(m, i, value);
+        for (uint32_t k = 0; k < count; k++) ends += is_end(m, i, x[k]);
         const int pair = (i > m->low && wgi_fn_is_exchange(m, i, i - 1)) ||
                          (i + 1 < m->high && wgi_fn_is_exchange(m, i, i + 1));
-        m->last[i] = m->uses[i] == 1 && wgi_fn_sibling_of(m, i) == WGI_NO_NODE && ends <= 1 &&
-                     !pair && !takes_many(wgi_fn_node_of(m, m->user[i]));
-        if (!m->last[i]) put_before(m, i, end, &first);
+        if (ends <= 1 && !pair && wgi_fn_sibling_of(m, i) == WGI_NO_NODE &&
+            !takes_many(wgi_fn_node_of(m, reader)))
+            m->user[i] = wgi_fn_read_by(WGI_READ_NEXT, reader);
     }
-    for (uint32_t i = m->high; i-- > m->low;) {
-        if (!wgi_fn_leads(m, i) || takes_many(wgi_fn_node_of(m, i))) continue;
-        /* operands with no other reader: those computed last come nearest */
-        uint32_t at = i, below = WGI_NO_NODE;
-        for (;;) {
-            uint32_t best = WGI_NO_NODE;
-            for (uint32_t k = 0; k < read_count(m, i); k++) {
-                const uint32_t x = reads(m, i, k);
-                if (m->user[x] != i || !wgi_fn_in_columns(m, x) || !wgi_fn_leads(m, x) ||
-                    !m->last[x])
-                    continue;
-                if ((below == WGI_NO_NODE || x < below) && (best == WGI_NO_NODE || x > best))
-                    best = x;
-            }
-            if (best == WGI_NO_NODE) break;
-            put_before(m, best, at, &first);
-            at = below = best;
-        }
-    }
-    return first;
+}
+
+/* Of what node i reads and is put before it, the first from number `from` on. */
+static uint32_t next_moved(const wgi_fn_maker *m, uint32_t i, uint32_t from) {
+    const uint32_t here = wgi_fn_read_by(WGI_READ_NEXT, i), *const x = wgi_fn_operands_of(m, i);
+    const uint32_t count = wgi_fn_node_of(m, i)->count, value = wgi_fn_value_of(m, i);
+    uint32_t next = WGI_NO_NODE;
+    for (uint32_t k = 0; k < count; k++)
+        if (m->user[x[k]] == here && x[k] >= from && x[k] < next) next = x[k];
+    if (value < next && value >= from && m->user[value] == here) next = value;
+    return next;
 }
 
 /* ---- units ---- */
@@ -246,7 +229,7 @@ static void defined(wgi_fn_maker *m, uint32_t i) {
 }
 
 static void need_input(wgi_fn_maker *m, uint32_t i) {
-    if (i >= m->f->n || !wgi_fn_in_columns(m, i) || (m->mark[i] & WGI_MARK_LOADED)) return;
+    if (!wgi_fn_in_columns(m, i) || (m->mark[i] & WGI_MARK_LOADED)) return;
     const uint32_t batch = m->input_batch[i], first = batch * WGI_FN_BATCH;
     const uint32_t end = first + wgi_fn_batch_groups(m->p.loads, batch);
     unit_add(m, WGI_UNIT_LOADS, batch);
@@ -258,16 +241,37 @@ static void need_input(wgi_fn_maker *m, uint32_t i) {
             if (m->load[g].wanted >> k & 1) defined(m, m->load_node[g * WGI_FN_GROUP + k]);
 }
 
-void wgi_fn_list_units(wgi_fn_maker *m) {
-    for (uint32_t i = order(m); i != m->zero; i = m->next[i]) {
-        for (uint32_t k = 0; k < wgi_fn_node_of(m, i)->count; k++)
-            need_input(m, wgi_fn_operands_of(m, i)[k]);
-        unit_add(m, WGI_UNIT_NODE, i);
-        for (uint32_t j = i; j != WGI_NO_NODE; j = wgi_fn_sibling_of(m, j)) defined(m, j);
+static void node_unit(wgi_fn_maker *m, uint32_t i) {
+    const uint32_t *const x = wgi_fn_operands_of(m, i), count = wgi_fn_node_of(m, i)->count;
+    for (uint32_t k = 0; k < count; k++)
+        if (x[k] < m->f->n) need_input(m, x[k]);
+    unit_add(m, WGI_UNIT_NODE, i);
+    for (uint32_t j = i; j != WGI_NO_NODE; j = wgi_fn_sibling_of(m, j)) defined(m, j);
+}
+
+/* Node i after all that is put before it: of several operands the one that the function
+ * computes last comes nearest. */
+static void units_to(wgi_fn_maker *m, uint32_t i) {
+    uint32_t at = i, from = m->low;
+    for (;;) {
+        const uint32_t next = next_moved(m, at, from);
+        if (next != WGI_NO_NODE) {
+            at = next, from = m->low;
+            continue;
+        }
+        node_unit(m, at);
+        if (at == i) return;
+        from = at + 1, at = wgi_fn_reader_of(m, at);
     }
+}
+
+void wgi_fn_list_units(wgi_fn_maker *m) {
+    mark_moved(m);
+    for (uint32_t i = m->low; i < m->high; i++)
+        if (wgi_fn_uses_of(m, i) != WGI_READ_NEXT && wgi_fn_leads(m, i)) units_to(m, i);
     if (m->when != WGI_EACH) return;
     for (uint32_t i = 0; i < m->f->n; i++)
-        if (m->uses[i] != 0) need_input(m, i);
+        if (wgi_fn_uses_of(m, i) != WGI_READ_NEVER) need_input(m, i);
     for (uint32_t g = 0, columns = 0; g < m->p.stores; g++) { /* batches of uniforms only */
         if (g % WGI_FN_BATCH == 0) columns = 0;
         for (uint32_t k = 0; k < m->store[g].count; k++)

@@ -64,11 +64,10 @@ static draft *draft_add(wgi_fn_maker *m, uint32_t code) {
     return d;
 }
 
-static void field(wgi_fn_maker *m, draft *d, int k, field_kind kind, uint32_t x) {
+static void field(draft *d, int k, field_kind kind, uint32_t x) {
     if (d == NULL) return;
     d->fields |= (unsigned char)(kind << 2 * k);
     d->x[k] = x;
-    if (kind == COLUMN) m->mark[x] |= WGI_MARK_STORED;
 }
 
 static void result(wgi_fn_maker *m, draft *d, result_kind kind, uint32_t i) {
@@ -80,20 +79,16 @@ static void result(wgi_fn_maker *m, draft *d, result_kind kind, uint32_t i) {
 
 /* A uniform gets a column, for instructions that read columns only. */
 static void want_column(wgi_fn_maker *m, uint32_t i) {
-    if (wgi_fn_in_columns(m, i)) {
-        m->mark[i] |= WGI_MARK_STORED;
-        return;
-    }
-    if (m->mark[i] & WGI_MARK_RESIDENT) return;
+    if (wgi_fn_in_columns(m, i) || (m->mark[i] & WGI_MARK_RESIDENT)) return;
     m->mark[i] |= WGI_MARK_RESIDENT;
     if (m->when == WGI_EACH) {
         wgi_fn_constant *const c = wgi_fn_added(m, &m->constants, sizeof *c);
         if (c == NULL) return;
         m->slot[i] = (uint32_t)(WGI_FN_FIXED + m->constants.count - 1);
-        *c = (wgi_fn_constant){m->slot[i], m->uniform[i]};
+        *c = (wgi_fn_constant){m->slot[i], wgi_fn_uniform_of(m, i)};
     } else {
         draft *const d = draft_add(m, WGI_FN_SPLAT);
-        field(m, d, 0, UNIFORM, i);
+        field(d, 0, UNIFORM, i);
         result(m, d, STORES_IT, i);
         m->accumulator = WGI_NO_NODE;
     }
@@ -113,7 +108,7 @@ static int is_accumulator(const wgi_fn_maker *m, uint32_t i) {
 
 static void splat(wgi_fn_maker *m, uint32_t i) {
     draft *const d = instruction(m, WGI_FN_SPLAT, i);
-    field(m, d, 0, UNIFORM, i);
+    field(d, 0, UNIFORM, i);
     if (d != NULL) d->result = NO_RESULT;
 }
 
@@ -148,10 +143,10 @@ static void binary(wgi_fn_maker *m, simple which, uint32_t node, uint32_t x, uin
         code = ac + (WGI_FN_SUB_CA - WGI_FN_SUB_AC) * form;
     }
     d = instruction(m, code, node);
-    if (xa || ya) field(m, d, 0, (xa ? yu : xu) ? UNIFORM : COLUMN, xa ? y : x);
+    if (xa || ya) field(d, 0, (xa ? yu : xu) ? UNIFORM : COLUMN, xa ? y : x);
     else {
-        field(m, d, 0, xu ? UNIFORM : COLUMN, x);
-        field(m, d, 1, yu ? UNIFORM : COLUMN, y);
+        field(d, 0, xu ? UNIFORM : COLUMN, x);
+        field(d, 1, yu ? UNIFORM : COLUMN, y);
     }
 }
 
@@ -163,7 +158,7 @@ static void unary(wgi_fn_maker *m, simple which, uint32_t node, uint32_t x) {
         splat(m, x);
         (void)instruction(m, a, node);
     } else if (is_accumulator(m, x)) (void)instruction(m, a, node);
-    else field(m, instruction(m, a + (WGI_FN_NEG_C - WGI_FN_NEG_A), node), 0, COLUMN, x);
+    else field(instruction(m, a + (WGI_FN_NEG_C - WGI_FN_NEG_A), node), 0, COLUMN, x);
 }
 
 /* A product whose only reader is the next unit, a sum or a difference, becomes one instruction
@@ -171,8 +166,11 @@ static void unary(wgi_fn_maker *m, simple which, uint32_t node, uint32_t x) {
 static int fused(wgi_fn_maker *m, uint32_t product, const wgi_fn_unit *next) {
     const wgi_node *const p = wgi_fn_node_of(m, product);
     const simple which = simple_of(p);
-    if ((which != MUL && which != TIMES) || p->count != 2 || m->uses[product] != 1) return 0;
-    if (next == NULL || next->kind != WGI_UNIT_NODE || m->user[product] != next->id) return 0;
+    const wgi_fn_uses uses = wgi_fn_uses_of(m, product);
+    if ((which != MUL && which != TIMES) || p->count != 2) return 0;
+    if (uses != WGI_READ_ONCE && uses != WGI_READ_NEXT) return 0;
+    if (next == NULL || next->kind != WGI_UNIT_NODE || wgi_fn_reader_of(m, product) != next->id)
+        return 0;
     const wgi_node *const n = wgi_fn_node_of(m, next->id);
     const simple outer = simple_of(n);
     if (outer != ADD && outer != SUB) return 0;
@@ -197,9 +195,9 @@ static int fused(wgi_fn_maker *m, uint32_t product, const wgi_fn_unit *next) {
     draft *const d = instruction(
         m, first + (WGI_FN_MADD_ACS - WGI_FN_MADD_ACC) * (uint32_t)((za ? 0 : 2) + yu),
         next->id);
-    field(m, d, 0, COLUMN, x);
-    field(m, d, 1, yu ? UNIFORM : COLUMN, y);
-    if (!za) field(m, d, 2, COLUMN, z);
+    field(d, 0, COLUMN, x);
+    field(d, 1, yu ? UNIFORM : COLUMN, y);
+    if (!za) field(d, 2, COLUMN, z);
     return 1;
 }
 
@@ -208,9 +206,9 @@ static void of_columns(wgi_fn_maker *m, uint32_t code, uint32_t node, uint32_t c
                        const uint32_t *x) {
     for (uint32_t k = 0; k < count; k++) want_column(m, x[k]);
     draft *const d = draft_add(m, code);
-    for (uint32_t k = 0; k < count && k < 3; k++) field(m, d, (int)k, COLUMN, x[k]);
+    for (uint32_t k = 0; k < count && k < 3; k++) field(d, (int)k, COLUMN, x[k]);
     result(m, d, STORES_IT, node);
-    if (count == 4) field(m, draft_add(m, WGI_FN_END), 0, COLUMN, x[3]);
+    if (count == 4) field(draft_add(m, WGI_FN_END), 0, COLUMN, x[3]);
 }
 
 /* Two nodes that exchange two others, or not, as one instruction. */
@@ -220,10 +218,10 @@ static int exchanged(wgi_fn_maker *m, uint32_t node, const wgi_fn_unit *next) {
     const uint32_t *const x = wgi_fn_operands_of(m, node);
     for (uint32_t k = 0; k < 4; k++) want_column(m, x[k]);
     draft *const d = draft_add(m, WGI_FN_EXCHANGE);
-    for (int k = 0; k < 3; k++) field(m, d, k, COLUMN, x[k]);
+    for (int k = 0; k < 3; k++) field(d, k, COLUMN, x[k]);
     result(m, d, STORES_IT, node);
     draft *const other = draft_add(m, WGI_FN_END);
-    field(m, other, 0, COLUMN, x[3]);
+    field(other, 0, COLUMN, x[3]);
     result(m, other, STORES_IT, next->id);
     return 1;
 }
@@ -347,7 +345,7 @@ static void call(wgi_fn_maker *m, uint32_t node) {
     if (c.how == WGI_FN_WHOLE) list_parts(m, node, &c);
     else if (slope != WGI_NO_NODE) list_slope(m, node, slope, &c);
     else list_family(m, node, &c);
-    field(m, draft_add(m, WGI_FN_CALL), 0, RAW, (uint32_t)m->calls.count);
+    field(draft_add(m, WGI_FN_CALL), 0, RAW, (uint32_t)m->calls.count);
     wgi_fn_call *const to = wgi_fn_added(m, &m->calls, sizeof *to);
     if (to != NULL) *to = c;
     m->accumulator = WGI_NO_NODE;
@@ -382,8 +380,8 @@ static void operation(wgi_fn_maker *m, uint32_t node) {
 static void about(wgi_fn_maker *m, uint32_t a, uint32_t c, uint32_t i, uint32_t raw) {
     const int here = is_accumulator(m, i);
     draft *const d = draft_add(m, here ? a : c);
-    if (!here) field(m, d, 0, COLUMN, i);
-    field(m, d, 1, RAW, raw);
+    if (!here) field(d, 0, COLUMN, i);
+    field(d, 1, RAW, raw);
 }
 
 /* Moves a batch of groups between memory and columns. */
@@ -392,8 +390,8 @@ static void batch(wgi_fn_maker *m, uint32_t code, uint32_t k, size_t all) {
     for (uint32_t i = 0; code == WGI_FN_STORE && i < groups * WGI_FN_GROUP; i++)
         want_column(m, m->store_node[first * WGI_FN_GROUP + i]);
     draft *const d = draft_add(m, code);
-    field(m, d, 0, RAW, first);
-    field(m, d, 1, RAW, groups);
+    field(d, 0, RAW, first);
+    field(d, 1, RAW, groups);
     m->accumulator = WGI_NO_NODE;
 }
 
@@ -415,7 +413,7 @@ void wgi_fn_select(wgi_fn_maker *m) {
                   (uint32_t)(m->sum[id] * m->p.machine->width * sizeof(double)));
             break;
         case WGI_UNIT_UNIFORMS:
-            about(m, WGI_FN_SET_A, WGI_FN_SET_C, id, m->uniform[id]);
+            about(m, WGI_FN_SET_A, WGI_FN_SET_C, id, wgi_fn_uniform_of(m, id));
             break;
         case WGI_UNIT_CHECKS:
             about(m, WGI_FN_CHECK_A, WGI_FN_CHECK_C, id, 0);
@@ -424,9 +422,9 @@ void wgi_fn_select(wgi_fn_maker *m) {
             want_column(m, m->f->guard[id].a);
             want_column(m, m->f->guard[id].b);
             d = draft_add(m, WGI_FN_GUARD);
-            field(m, d, 0, COLUMN, m->f->guard[id].a);
-            field(m, d, 1, COLUMN, m->f->guard[id].b);
-            field(m, d, 2, RAW, id);
+            field(d, 0, COLUMN, m->f->guard[id].a);
+            field(d, 1, COLUMN, m->f->guard[id].b);
+            field(d, 2, RAW, id);
             m->accumulator = WGI_NO_NODE;
             break;
         case WGI_UNIT_STORES:
@@ -542,7 +540,7 @@ void wgi_fn_place(wgi_fn_maker *m, size_t first_call) {
         for (int k = 0; k < 3; k++)
             x[k] = field_of(&d, k) == COLUMN ? wgi_fn_column_at(m, d.x[k])
                    : field_of(&d, k) == UNIFORM
-                       ? (uint32_t)(m->uniform[d.x[k]] * sizeof(double))
+                       ? (uint32_t)(wgi_fn_uniform_of(m, d.x[k]) * sizeof(double))
                        : d.x[k];
         const int stores =
             d.result == STORES_IT || (d.result == LEAVES && m->last[d.d] != WGI_NO_NODE);
@@ -558,7 +556,7 @@ void wgi_fn_place(wgi_fn_maker *m, size_t first_call) {
         for (; uniforms && first < c->list + c->operands; first++)
             columns[first] = wgi_fn_in_columns(m, columns[first])
                                  ? wgi_fn_column_at(m, columns[first])
-                                 : m->uniform[columns[first]] << 1 | 1u;
+                                 : wgi_fn_uniform_of(m, columns[first]) << 1 | 1u;
         for (uint32_t i = first; i < c->list + c->operands + c->results; i++)
             columns[i] = columns[i] == WGI_NO_NODE ? wgi_fn_offset(WGI_FN_SCRATCH)
                                                    : wgi_fn_column_at(m, columns[i]);

@@ -4,12 +4,12 @@
  */
 struct part {
     double *of;
-    int n;
+    double scale;
 };
-static double sum(struct part p) { return p.of[0] + p.of[1]; }
+static double sum(struct part p) { return p.scale * (p.of[0] + p.of[1]); }
 
 double f(const double *x) {
     double w[2] = {x[0] * x[0], x[1]};
-    struct part p = {w, 2};
+    struct part p = {w, x[1]};
     return sum(p);
 }
