@@ -380,7 +380,8 @@ static void what_leaves_the_range_in_a_reflection_is_no_number(void **state) {
     for (size_t k = 0; k < 8; k++) {
         const int wide = k >= 4;
         const double *const f = first[k % 4];
-        const double tall[6] = {f[0], f[1], f[2], 4, 5, 7}, flat[6] = {f[0], 4, f[1], 5, f[2], 7};
+        const double tall[6] = {f[0], f[1], f[2], 4, 5, 7},
+                     flat[6] = {f[0], 4, f[1], 5, f[2], 7};
         const size_t m = wide ? 2 : 3, n = 5 - m;
         double by_a[6], by_b[3];
         wg_tape_reset(t);
