@@ -230,7 +230,7 @@ WG_API wg_status wg_polar(wg_tape *t, wg_mat a, wg_mat *u, wg_mat *h);
  *          Units of the columns (m < n: rows) are no matter of rank here; of wg_pinv, which has
  *          the smallest X for a lower one, they are. A NaN or infinity in A is not refused,
  *          nor is a column (row) whose norm is beyond DBL_MAX / 2, where a reflection may
- *          overflow: then X is NaN, in functions WG_EGUARD or NaN. */
+ *          overflow: then X is NaN, and functions have WG_EGUARD, NaN or what is right. */
 WG_API wg_mat wg_lstsq(wg_tape *t, wg_mat a, wg_mat b);
 
 /* wg_pinv - the pseudo-inverse A^+, by a singular value decomposition. Singular values up to
