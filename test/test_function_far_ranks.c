@@ -67,6 +67,51 @@ static void deficient(size_t rows, size_t cols, size_t how, double *x) {
     }
 }
 
+/* Of a file, compiled, as C and in a map: no number there, either. */
+static void refused_in_all_ways(const far_case *c, const wg_function *f, size_t points,
+                                const double *x) {
+    typedef int point_fn(const double *const *arg, double *const *res);
+    static const char *const quick[] = {"-O1", NULL};
+    const wg_compile_options options = {EMITTED_COMPILER, quick, COMPILED_BEFORE};
+    const wg_emit_options as_c = {"far", WG_EMIT_POINT, 0, 0};
+    double y[FAR_ENTRIES], *const res[1] = {y};
+    size_t bytes = 0;
+    wg_function *loaded = NULL, *compiled = NULL;
+    wg_compiled how;
+    wg_callable *k = NULL;
+    wg_mat out;
+    emitted e;
+    point_fn *call;
+    assert_true(f->m <= FAR_ENTRIES);
+    far_must(c, wg_function_save(f, NULL, 0, &bytes));
+    void *const file = malloc(bytes);
+    assert_non_null(file);
+    far_must(c, wg_function_save(f, file, bytes, NULL));
+    far_must(c, wg_function_load(far_tape, file, bytes, NULL, 0, &loaded));
+    far_must(c, wg_function_compile(far_tape, f, &options, &compiled, &how));
+    FILE *const text = emitted_text(&e);
+    far_must(c, wg_function_emit(far_tape, f, &as_c, wg_write_file, text));
+    assert_int_equal(fclose(text), 0);
+    emitted_open(&e, EMITTED_COMPILER, "-O1");
+    EMITTED(&e, "far", "", call);
+    far_must(c, wg_callable_new(far_tape, f, &k));
+    for (size_t p = 0; p < points; p++) {
+        const double *const at = x + p * c->n, *const arg[1] = {at};
+        assert_int_equal(far_evaluate(loaded, 1, at, NULL, y), WG_EGUARD);
+        assert_int_equal(far_evaluate(compiled, 1, at, NULL, y), WG_EGUARD);
+        assert_int_not_equal(call(arg, res), 0);
+        const wg_source from = wg_from_matrix(wg_mat_input(far_tape, c->n, 1, at, c->n));
+        assert_int_equal(wg_map(far_tape, k, 1, &from, NULL, &out), WG_EGUARD);
+        wg_tape_reset(far_tape);
+    }
+    emitted_close(&e);
+    emitted_remove(&e);
+    wg_callable_free(k);
+    wg_function_free(compiled);
+    wg_function_free(loaded);
+    free(file);
+}
+
 /* Q and R of a matrix of lower rank have no derivatives, and a recording there is refused. */
 static void qr_says_where_the_rank_is_lower(void **state) {
     static const size_t shape[][2] = {{4, 2}, {3, 3}};
@@ -142,6 +187,7 @@ static void least_squares_say_where_the_rank_is_lower(void **state) {
             assert_int_equal(far_evaluate(f, 1, c->x + q * c->n, NULL, y), WG_EGUARD);
             assert_int_equal(far_evaluate(jacobian, 1, c->x + q * c->n, NULL, jac), WG_EGUARD);
         }
+        if (k != 0) refused_in_all_ways(c, f, lower, c->x);
         wg_function_free(jacobian);
         wg_function_free(f);
     }

@@ -370,6 +370,43 @@ static void units_are_no_matter_of_rank(void **state) {
     wg_tape_free(t);
 }
 
+/* Columns (rows) that are finite, but whose norm, or that and its first element, is not. */
+static void what_leaves_the_range_in_a_reflection_is_no_number(void **state) {
+    static const double first[][3] = {
+        {1e308, 1e308, 1.7e308}, {1e308, 1e307, -1e308}, {1, INFINITY, 3}, {1, NAN, 3}};
+    static const double seed[2] = {0, 1};
+    (void)state;
+    wg_tape *const t = wg_tape_new(NULL);
+    for (size_t k = 0; k < 8; k++) {
+        const int wide = k >= 4;
+        const double *const f = first[k % 4];
+        const double tall[6] = {f[0], f[1], f[2], 4, 5, 7},
+                     flat[6] = {f[0], 4, f[1], 5, f[2], 7};
+        const size_t m = wide ? 2 : 3, n = 5 - m;
+        double by_a[6], by_b[3];
+        wg_tape_reset(t);
+        const wg_mat a = wg_mat_input(t, m, n, wide ? flat : tall, m);
+        const wg_mat b = random_input(t, 97, m, 1, 0), x = wg_lstsq(t, a, b);
+        assert_int_equal(wg_tape_status(t), WG_OK);
+        for (size_t j = 0; j < n; j++) assert_true(isnan(x.value[j]));
+        assert_int_equal(wg_reverse(t, wg_mat_at(x, 1, 0)), WG_OK);
+        assert_int_equal(wg_mat_adjoint(t, a, by_a, m), WG_OK);
+        assert_int_equal(wg_mat_adjoint(t, b, by_b, m), WG_OK);
+        for (size_t e = 0; e < 6; e++) assert_true(isnan(by_a[e]));
+        for (size_t i = 0; i < m; i++) assert_true(isnan(by_b[i]));
+        if (wide) continue;
+        wg_mat q, r;
+        assert_int_equal(wg_qr(t, a, &q, &r), WG_OK);
+        const wg_mat only_q = wg_qr_q(t, a), only_r = wg_qr_r(t, a);
+        for (size_t e = 0; e < 6; e++) assert_true(isnan(q.value[e]) && isnan(only_q.value[e]));
+        for (size_t e = 0; e < 4; e++)
+            assert_true(e == 1 ? r.value[e] == 0 && only_r.value[e] == 0
+                               : isnan(r.value[e]) && isnan(only_r.value[e]));
+        assert_int_equal(wg_mat_reverse(t, only_r, seed, 2), WG_OK);
+    }
+    wg_tape_free(t);
+}
+
 static void shapes_that_do_not_fit_are_named(void **state) {
     (void)state;
     wg_tape *const t = wg_tape_new(NULL);
@@ -482,6 +519,7 @@ int main(void) {
         cmocka_unit_test(a_rank_that_is_full_by_rounding_only_is_not_full),
         cmocka_unit_test(least_squares_refuse_where_a_pseudo_inverse_has_a_lower_rank),
         cmocka_unit_test(units_are_no_matter_of_rank),
+        cmocka_unit_test(what_leaves_the_range_in_a_reflection_is_no_number),
         cmocka_unit_test(shapes_that_do_not_fit_are_named),
     };
     return cmocka_run_group_tests_name("orthogonal", tests, NULL, NULL);

@@ -134,8 +134,11 @@ WG_API WG_MUST_CHECK wg_status wg_hessian_strided(wg_tape *t, wg_callback *f, vo
  *          far faster, which says more of powers.
  * Values:  NaN or infinite from order 1 on where an operation has no series: roots, logarithms,
  *          powers whose exponent varies, where what is raised falls, at 0; a power of 0 by e
- *          has one up to the order e, q e where what is raised begins with s^q. Where a power underflows, or it, wg_hypot or a norm is infinite, order 1 has the
- *          slopes of the tape, what comes behind is NaN, or 0 where it would underflow as well. At kinks those of one side or of slope 0, as first
+ *          has one up to the order e, q e where what is raised begins with s^q. A 0 that does
+ *          not move up to an order counts there as one that stays, by the zero rule: the roots
+ *          of s^4 are 0 up to s^3. Where a power underflows, or it, wg_hypot or a norm is
+ *          infinite, order 1 has the slopes of the tape, what comes behind is NaN, or 0 where it
+ *          would underflow as well. At kinks those of one side or of slope 0, as first
  *          derivatives have it.
  * Errors:  WG_EARG: the order; WG_EMODE: the tape was not opened with WG_KEEP_CODE, or has an
  *          operation that has no such derivatives: a large one on whole matrices among them;

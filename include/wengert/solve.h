@@ -172,6 +172,8 @@ WG_API wg_mat wg_solve_circulant(wg_tape *t, wg_mat c, wg_mat b);
 /* wg_qr - A = Q R, reduced.  wg_qr_q, wg_qr_r - one of the two.
  * Shapes:  A m-by-n, p = min(m, n): Q m-by-p with orthonormal columns, R p-by-n upper
  *          trapezoidal. Signs are LAPACK's (dgeqrf).
+ *          Where a reflection has no numbers, of a NaN or infinity in the first p columns, or
+ *          of a norm beyond DBL_MAX / 2 that overflows there, Q and R are NaN.
  * Adjoint: with M = R R_' - Q_' Q: A_ += (Q_ + Q copyltu(M)) R^-T, copyltu(M) the symmetric
  *          matrix with the lower triangle of M; wide A = [X Y], R = [U V]: the same for X with
  *          Q_ + Y V_' for Q_, and Y_ += Q V_.
@@ -227,7 +229,9 @@ WG_API wg_status wg_polar(wg_tape *t, wg_mat a, wg_mat *u, wg_mat *h);
  *          largest elements, is 1 / ((max(m, n) + 2) DBL_EPSILON) or more; info is the first
  *          column (row) that depends on those before it. wg_pinv(a, -1) B is what there is then.
  *          Units of the columns (m < n: rows) are no matter of rank here; of wg_pinv, which has
- *          the smallest X for a lower one, they are. A NaN in A is not refused. */
+ *          the smallest X for a lower one, they are. A NaN or infinity in A is not refused,
+ *          nor is a column (row) whose norm is beyond DBL_MAX / 2, where a reflection may
+ *          overflow: then X is NaN, and functions have WG_EGUARD, NaN or what is right. */
 WG_API wg_mat wg_lstsq(wg_tape *t, wg_mat a, wg_mat b);
 
 /* wg_pinv - the pseudo-inverse A^+, by a singular value decomposition. Singular values up to

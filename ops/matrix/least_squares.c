@@ -94,6 +94,10 @@ static wg_status lstsq_value(wg_block *b) {
     if (tall)
         (void)LAPACKE_dgeqrf_work(LAPACK_COL_MAJOR, m, n, s.a, m, s.tau, s.more, s.more_size);
     else (void)LAPACKE_dgelqf_work(LAPACK_COL_MAJOR, m, n, s.a, m, s.tau, s.more, s.more_size);
+    if (!wgi_reflectors_hold(s.m, s.n, s.a, s.tau)) {
+        for (size_t e = 0; e < s.n * s.k; e++) x[e] = NAN;
+        return WG_OK;
+    }
     b->info = wgi_dependent(tall, p, wgi_rounding(s.m, s.n), s.a, s.m, s.mk);
     if (b->info != 0) return wgi_block_refuse(b, WG_ESINGULAR, "the matrix has not full rank");
     if (s.k == 0) return WG_OK;

@@ -98,10 +98,12 @@ static wg_status qr_value(wg_block *b) {
     wgi_copy(m, n, b->in[0].value, b->in[0].ld, a, m);
     (void)LAPACKE_dgeqrf_work(LAPACK_COL_MAJOR, wgi_int(m), wgi_int(n), a, wgi_int(m), tau,
                               more, wgi_int(more_size));
+    const int hold = wgi_reflectors_hold(m, n, a, tau);
     upper(m, n, a, what->r < 0 ? (double *)(void *)saved : b->out[what->r].value);
     if (what->q < 0) return WG_OK;
     double *const q = b->out[what->q].value;
     if (q != a) memcpy(q, a, m * p * sizeof *q);
+    if (!hold) return WG_OK;
     (void)LAPACKE_dorgqr_work(LAPACK_COL_MAJOR, wgi_int(m), wgi_int(p), wgi_int(p), q,
                               wgi_int(m), tau, more, wgi_int(more_size));
     return WG_OK;

@@ -5,8 +5,9 @@
  *
  * Where a begins with a_q s^q, v begins with a_q^e s^(q e): v_k = 0 for k < q e, and a_q^e for k
  * = q e. Its adjoint goes by p = e a^(e-1): p_k = 0 for k < q (e - 1); to an exponent that
- * moves, by v log a: 0 for k < q e. Then a_q is above 0, or there is no v. Elsewhere v_1 goes by the slopes of the tape. What
- * comes behind is NaN, or, of a power that underflows, 0 where that would underflow, too. */
+ * moves, by v log a: 0 for k < q e. Then a_q is above 0, or there is no v. A 0 that does not
+ * move up to the order counts as one that stays. Elsewhere v_1 goes by the slopes of the tape.
+ * What comes behind is NaN, or, of a power that underflows, 0 where that would underflow, too. */
 #include "taylor_plan.h"
 
 #include "ops/scalar/array.h"
