@@ -12,7 +12,8 @@
 DRY := $(findstring n,$(filter-out --%,$(firstword -$(MAKEFLAGS))))
 MAKEFLAGS += --no-builtin-rules
 # As many at a time as there are processors; what is given (-j1), or stands in MAKEFLAGS of the environment, counts more.
-ifeq ($(MAKELEVEL)$(shell echo "$$MAKEFLAGS" | grep -E '(^| )(-?[a-zA-Z]*j[0-9]*|--jobs(=[0-9]*)?)( |$$)'),0)
+# Beside `clean` one after another, as they are named.
+ifeq ($(MAKELEVEL)$(filter clean,$(MAKECMDGOALS))$(shell echo "$$MAKEFLAGS" | grep -E '(^| )(-?[a-zA-Z]*j[0-9]*|--jobs(=[0-9]*)?)( |$$)'),0)
 MAKEFLAGS += -j$(shell nproc 2>/dev/null || echo 1)
 endif
 .SUFFIXES:
