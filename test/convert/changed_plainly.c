@@ -34,6 +34,10 @@ static void turned(double *w, const int *k) {
 
 static void zero(double *to, int n) { memset(to, 0, n * sizeof(double)); }
 
+static void numbers(double *c, int k) {
+    for (int i = 0; i < 3; i++) c[i] = k + i;
+}
+
 struct place {
     int at[2], rounds;
 };
@@ -44,7 +48,7 @@ static void moved(struct place *p) {
 
 double f(const double *x) {
     int k[3];
-    double w[3] = {1.5, -0.5, 2}, terms[2], s = 0;
+    double w[3] = {1.5, -0.5, 2}, terms[2], c[3], s = 0;
     struct place p = {{0, 1}, 0};
     fill(k, 3, 1);
     for (int i = 0; i < 5; i++) {
@@ -52,6 +56,8 @@ double f(const double *x) {
         terms[i % 2] += sin(x[k[0]] * w[k[1]]) * x[p.at[1]];
         s += terms[0] * terms[0] - terms[1];
         if (step(k, 3) || step(k + 1, 3)) turned(w, k);
+        numbers(c, i);
+        for (int j = 0; j < 3; j++) s += 0.1 * c[j] * x[j] * x[j];
         moved(&p);
         s *= x[p.at[0]] * x[k[2]] + 0.25 * p.rounds;
     }

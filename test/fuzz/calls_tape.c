@@ -253,6 +253,7 @@ static void given(void) {
     DOUBLES(partial, n);
     if (one_in(2)) GIVES_REAL(wg_let_given(t, value, n, x, partial));
     else GIVES_REAL((wg_let_given)(t, value, n, x, partial));
+    if (n != 0 && partial != NULL) GIVES_NUMBER(wg_chain(value, partial[0]));
 }
 /* Operands one by one, with what is not allowed in between, or never closed. */
 static void terms(void) {
@@ -296,6 +297,7 @@ static const struct row list[] = {
     LISTED(user_operations, 8),
     {"wg_let_given", given, 4},
     {"wgi_let_given", given, 4},
+    {"wgi_chain", given, 0},
     {"wg_terms_close", terms, 4},
     {"wgi_terms_add", terms, 4},
     LISTED(wg_sum, 8),
