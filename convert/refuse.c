@@ -194,14 +194,19 @@ void refuse_uses(analysis *a) {
     }
 }
 
-static const decl *own_global_in(const analysis *a, const node *n) {
+/* A global or static of which each thread has its own in an adjoint. */
+static bool is_own(const analysis *a, const version *v, const decl *d) {
+    if (d->kind != DECL_VARIABLE || d->is_global || !d->is_static) return is_own_global(a, d);
+    cell *const c = cell_of(a, v, d);
+    return c != NULL && holds_variables(c);
+}
+static const decl *own_in(const analysis *a, const version *v, const node *n) {
     if (n == NULL) return NULL;
-    if (n->kind == NODE_NAME && is_own_global(a, n->decl)) return n->decl;
+    if (n->kind == NODE_NAME && is_own(a, v, n->decl)) return n->decl;
     const decl *found = NULL;
-    for (size_t i = 0; i < n->children && found == NULL; i++)
-        found = own_global_in(a, n->child[i]);
+    for (size_t i = 0; i < n->children && found == NULL; i++) found = own_in(a, v, n->child[i]);
     for (size_t i = 0; i < n->decls.n && found == NULL; i++)
-        found = own_global_in(a, ((decl *)n->decls.at[i])->init);
+        found = own_in(a, v, ((decl *)n->decls.at[i])->init);
     return found;
 }
 
@@ -216,12 +221,12 @@ static void refuse_order(const analysis *a, const remark *r) {
     }
     const decl *g = NULL;
     for (size_t i = 0; i < reached.n && g == NULL; i++)
-        g = own_global_in(a, ((version *)reached.at[i])->function->body);
+        g = own_in(a, reached.at[i], ((version *)reached.at[i])->function->body);
     if (g != NULL)
         error_at(
             place_of(r->n),
-            "'%s' cannot be turned round: the order is said by '%s', which is global and depends on the inputs: sort what has a field for it",
-            source(r->n), g->name);
+            "'%s' cannot be turned round: the order is said by '%s', which is %s and depends on the inputs: sort what has a field for it",
+            source(r->n), g->name, g->is_global ? "global" : "static");
 }
 
 void refuse_recorded(const analysis *a) {
