@@ -117,6 +117,7 @@ bool keeps_state(
     const decl *d); /* a local variable that is remembered from call to call, and written to */
 /* No word of the user's files is a name of this library's. */
 void refuse_names(const program *p);
+bool is_own_global(const analysis *a, const decl *d); /* in an adjoint, of each thread */
 void refuse_recorded(const analysis *a); /* who has no tape has none of these */
 /* What is written with variables in the place of numbers hands none of them to a function
  * that is said to be passive. */
@@ -126,6 +127,8 @@ version *called_by(const version *v, const node *call); /* whose text it has; NU
 /* The function that a call goes to through a pointer; NULL: it is called by its name. What
  * it may be is in `versions`. */
 cell *called_through(const version *v, const node *call);
+/* The functions that a part of v calls, and that they call: orders of qsort are not among them. */
+void find_reached(const version *v, const node *n, list *to);
 /* The function that node i is, or leads to; NULL. */
 cell *function_of_node(const version *v, size_t i);
 bool function_varies(cell *function); /* it has variables */

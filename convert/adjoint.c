@@ -333,23 +333,6 @@ static void find_shared(const routine *by, const list *steps) {
     }
 }
 
-/* The functions that v calls, and that they call: comparisons of qsort are not among them. */
-static void find_reached(const version *v, const node *n, list *to) {
-    if (n == NULL) return;
-    if (n->kind == NODE_CALL) {
-        const cell *const f = called_through(v, n);
-        const size_t several = f != NULL ? f->versions.n : 0;
-        for (size_t i = 0; i <= several; i++) {
-            const version *const w = i < several ? f->versions.at[i] : v->called[n->number];
-            if (w == NULL || list_has(to, w)) continue;
-            push(to, (void *)w);
-            find_reached(w, w->function->body, to);
-        }
-    }
-    for (size_t i = 0; i < n->children; i++) find_reached(v, n->child[i], to);
-    for (size_t i = 0; i < n->decls.n; i++) find_reached(v, ((decl *)n->decls.at[i])->init, to);
-}
-
 /* The routines of all that has to do with variables; NULL, when one is refused. */
 static list *routines_of(analysis *a) {
     for (size_t i = 0; i < a->versions.n; i++) {

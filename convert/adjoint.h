@@ -28,7 +28,6 @@ bool version_changes(const version *v,
 
 bool is_value(const analysis *a, const type *t); /* an adjoint goes back to who calls */
 bool gives_pointer(const version *v); /* to variables: the way there gives its shadow, too */
-bool is_own_global(const analysis *a, const decl *d);
 const char *own_global(const decl *d); /* its name */
 
 /* A partial derivative of an operation: its text in the letters a, b, c, v; NULL: there is

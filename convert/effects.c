@@ -218,6 +218,10 @@ static const type *moved_element(const routine *r, const type *t) {
                structure = e->kind == TYPE_RECORD && !e->record->is_union;
     return number || (structure && !has_held_pointers(r, e)) ? e : NULL;
 }
+static bool is_other_real(const type *t) {
+    const type *const l = leaf_type(t);
+    return l->kind == TYPE_REAL && l->bits != 64;
+}
 static target memory_target(const routine *r, const node *to) {
     cell *const c = cell_at(r, to);
     cell *const of = to->type->kind == TYPE_ARRAY     ? c
@@ -234,7 +238,10 @@ static bool copy_step(builder *b, const node *n, known_kind k) {
     const node *const to = behind_casts(n->child[1]), *const from = behind_casts(n->child[2]);
     const type *const t = moved_element(r, to->type);
     if (t == NULL || (k == KNOWN_COPY && !is_same_element(leaf_type(from->type), t))) {
-        refuse_node(r, n, "memory of pointers is moved as a whole: assign its elements");
+        refuse_node(r, n,
+                    is_other_real(to->type)
+                        ? "numbers that are no double are moved as a whole: assign them"
+                        : "memory of pointers is moved as a whole: assign its elements");
         return true;
     }
     if (k == KNOWN_FILL && !(from->kind == NODE_NUMBER && same(source(from), "0"))) {
@@ -257,7 +264,9 @@ static bool sort_step(builder *b, const node *n, known_kind k) {
         return false;
     const node *const to = behind_casts(n->child[1]);
     if (moved_element(r, to->type) == NULL) {
-        refuse_node(r, n, "memory of pointers is sorted");
+        refuse_node(r, n,
+                    is_other_real(to->type) ? "numbers that are no double are sorted"
+                                            : "memory of pointers is sorted");
         return true;
     }
     step *const s = add_step(b, STEP_SORT);

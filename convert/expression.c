@@ -141,16 +141,17 @@ static const char *argument(writer *w, const node *n, const type *t, cell *c) {
     return write_number(w, n);
 }
 
-/* qsort of variables, which moves them by what their values say. */
+/* qsort of variables, or by their values. */
 static const char *write_sort(writer *w, const node *n) {
     const char *const base = write_number(w, n->child[1]), *const count =
                                                                write_number(w, n->child[2]);
-    if (strstr(source(n->child[3]), "sizeof") == NULL)
+    const bool holds = expression_holds(w, n->child[1]), before = w->bytes;
+    if (holds && strstr(source(n->child[3]), "sizeof") == NULL)
         error_at(place_of(n), "'%s' sorts variables, but their size is not written with sizeof",
                  source(n));
-    w->bytes = true;
+    w->bytes = holds;
     const char *const size = write_number(w, n->child[3]);
-    w->bytes = false;
+    w->bytes = before;
     w->sorts = true;
     return format("wgc_sort(%s, %s, %s, %s, %s)", w->tape, base, count, size,
                   write_number(w, n->child[4]));
@@ -163,7 +164,8 @@ const char *write_call(writer *w, const node *n) {
     const cell *const through = v == NULL ? called_cell(w, n) : NULL;
     if (v == NULL && through == NULL) {
         const known *const k = known_of(n, NULL);
-        if (k->kind == KNOWN_SORT && n->children == 5 && expression_holds(w, n->child[1]))
+        if (k->kind == KNOWN_SORT && n->children == 5 &&
+            (expression_holds(w, n->child[1]) || expression_holds(w, n->child[4])))
             return write_sort(w, n);
         bool fortran;
         const routine_row *const r = routine_called(n, &fortran);

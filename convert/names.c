@@ -182,6 +182,27 @@ const char *shadow_name(const routine *r, const char *name) {
     return sized ? format("%s_b", name) : placed(r, format("%s_b", name));
 }
 
+static bool leads_to_const(const type *t) {
+    return t != NULL && t->kind == TYPE_POINTER && t->of->constant;
+}
+/* Is it computed of a field that leads to const numbers? The shadow of a structure has its
+ * fields' types. */
+static bool is_of_const_field(const routine *r, const node *n) {
+    if (n == NULL || r->instead[n->number] != NULL) return false;
+    const type *t = n->kind == NODE_MEMBER ? n->type : NULL;
+    while (t != NULL && t->kind == TYPE_ARRAY) t = t->of;
+    if (leads_to_const(t)) return true;
+    for (size_t i = 0; i < n->children; i++)
+        if (is_of_const_field(r, n->child[i])) return true;
+    return false;
+}
+/* The shadow of a pointer, through which something is added to it. */
+static const char *through(const routine *r, const node *n) {
+    const char *const s = print_shadow(r, n);
+    return leads_to_const(n->type) && is_of_const_field(r, n)
+               ? format("((%s)wgc_pointer(%s))", without_const(declared_as(n->type, "")), s)
+               : s;
+}
 const char *print_shadow(const routine *r, const node *n) {
     const char *const instead = r->instead[n->number];
     if (r->place[n->number] != NULL) return print_shadow(r, r->place[n->number]);
@@ -193,12 +214,13 @@ const char *print_shadow(const routine *r, const node *n) {
     case NODE_PAREN:
         return format("(%s)", print_shadow(r, n->child[0]));
     case NODE_MEMBER:
-        return format("%s%s%s", print_shadow(r, n->child[0]), n->arrow ? "->" : ".",
-                      n->decl->name);
+        return format("%s%s%s", through(r, n->child[0]), n->arrow ? "->" : ".", n->decl->name);
     case NODE_INDEX:
-        return format("%s[%s]", print_shadow(r, n->child[0]), print(r, n->child[1]));
+        return format("%s[%s]", through(r, n->child[0]), print(r, n->child[1]));
     case NODE_UNARY:
-        return format("(%s%s)", n->op, print_shadow(r, n->child[0]));
+        return format("(%s%s)", n->op,
+                      same(n->op, "*") ? through(r, n->child[0])
+                                       : print_shadow(r, n->child[0]));
     case NODE_CAST:
         return format(
             "(%s)%s",
@@ -225,18 +247,6 @@ const char *print_shadow(const routine *r, const node *n) {
     }
 }
 
-static bool leads_to_const(const type *t) {
-    return t != NULL && t->kind == TYPE_POINTER && t->of->constant;
-}
-/* Is it computed of a field that leads to const numbers? The shadow of a structure has its
- * fields' types. */
-static bool is_of_const_field(const routine *r, const node *n) {
-    if (n == NULL || r->instead[n->number] != NULL) return false;
-    if (n->kind == NODE_MEMBER && leads_to_const(n->type)) return true;
-    for (size_t i = 0; i < n->children; i++)
-        if (is_of_const_field(r, n->child[i])) return true;
-    return false;
-}
 const char *shadow_pointer(const routine *r, const node *n) {
     const char *const s = print_shadow(r, n);
     return leads_to_const(n->type) && is_of_const_field(r, n) ? format("wgc_pointer(%s)", s)

@@ -194,12 +194,49 @@ void refuse_uses(analysis *a) {
     }
 }
 
+/* A global or static of which each thread has its own in an adjoint. */
+static bool is_own(const analysis *a, const version *v, const decl *d) {
+    if (d->kind != DECL_VARIABLE || d->is_global || !d->is_static) return is_own_global(a, d);
+    cell *const c = cell_of(a, v, d);
+    return c != NULL && holds_variables(c);
+}
+static const decl *own_in(const analysis *a, const version *v, const node *n) {
+    if (n == NULL) return NULL;
+    if (n->kind == NODE_NAME && is_own(a, v, n->decl)) return n->decl;
+    const decl *found = NULL;
+    for (size_t i = 0; i < n->children && found == NULL; i++) found = own_in(a, v, n->child[i]);
+    for (size_t i = 0; i < n->decls.n && found == NULL; i++)
+        found = own_in(a, v, ((decl *)n->decls.at[i])->init);
+    return found;
+}
+
+/* What says the order is called as it stands, and would read what the program itself has. */
+static void refuse_order(const analysis *a, const remark *r) {
+    list reached = {NULL, 0, 0};
+    const cell *const f = function_of_node(r->v, r->n->child[4]->number);
+    for (size_t i = 0; f != NULL && i < f->versions.n; i++) {
+        const version *const v = f->versions.at[i];
+        push(&reached, (void *)v);
+        find_reached(v, v->function->body, &reached);
+    }
+    const decl *g = NULL;
+    for (size_t i = 0; i < reached.n && g == NULL; i++)
+        g = own_in(a, reached.at[i], ((version *)reached.at[i])->function->body);
+    if (g != NULL)
+        error_at(
+            place_of(r->n),
+            "'%s' cannot be turned round: the order is said by '%s', which is %s and depends on the inputs: sort what has a field for it",
+            source(r->n), g->name, g->is_global ? "global" : "static");
+}
+
 void refuse_recorded(const analysis *a) {
     for (size_t i = 0; i < a->recorded.n; i++) {
         const remark *const r = a->recorded.at[i];
         const node *const f = bare(r->n->child[0]);
-        if (f->kind == NODE_NAME && known_function(f->decl->name, NULL)->kind == KNOWN_SORT)
+        if (f->kind == NODE_NAME && known_function(f->decl->name, NULL)->kind == KNOWN_SORT) {
+            if (r->n->children == 5) refuse_order(a, r);
             continue;
+        }
         bool holds = false;
         for (size_t k = 1; k < r->n->children; k++) {
             cell *const c = node_cell(r->v, r->n->child[k]);

@@ -138,6 +138,22 @@ cell *called_through(const version *v, const node *n) {
     return function_at(v->of_node[f->number]);
 }
 
+void find_reached(const version *v, const node *n, list *to) {
+    if (n == NULL) return;
+    if (n->kind == NODE_CALL) {
+        const cell *const f = called_through(v, n);
+        const size_t several = f != NULL ? f->versions.n : 0;
+        for (size_t i = 0; i <= several; i++) {
+            const version *const w = i < several ? f->versions.at[i] : v->called[n->number];
+            if (w == NULL || list_has(to, w)) continue;
+            push(to, (void *)w);
+            find_reached(w, w->function->body, to);
+        }
+    }
+    for (size_t i = 0; i < n->children; i++) find_reached(v, n->child[i], to);
+    for (size_t i = 0; i < n->decls.n; i++) find_reached(v, ((decl *)n->decls.at[i])->init, to);
+}
+
 /* Versions of one function with the same variables in the same places, which call the same
  * ones, have one text. */
 void share_versions(analysis *a) {
