@@ -11,8 +11,8 @@
 /* Larger pieces are not touched before they are used: that would take seconds, and what the
  * machine has not would be found out by being killed. */
 #define LARGE ((size_t)1 << 28)
-/* For objects of that size what the tape holds of former recordings, and lists that stand idle,
- * are given back first. */
+/* For objects of that size lists that stand idle are given back first, and for a function what
+ * the tape holds of former recordings. */
 #define LARGE_OBJECT ((size_t)1 << 22)
 
 /* ---- the default callbacks ---- */
@@ -174,13 +174,17 @@ wg_status wgi_home_obtain(wgi_core *c, size_t bytes, wgi_home *home, void **out)
     *out = NULL;
     if (bytes > SIZE_MAX / 2) return WG_ENOMEM;
     *home = (wgi_home){c->memory, account, whole_pages(bytes)};
-    if (home->bytes >= LARGE_OBJECT && c->buffer == NULL) (void)wgi_give_up_forgotten(c, NULL);
-    else if (home->bytes >= LARGE_OBJECT) (void)wgi_give_up_lists(c, NULL);
+    if (home->bytes >= LARGE_OBJECT) (void)wgi_give_up_lists(c, NULL);
     do
         if (account != NULL && wgi_budget_need(c, home->bytes, NULL) != WG_OK)
             return WG_EBUDGET;
     while (account != NULL && !wgi_account_take(account, home->bytes));
     return obtain(home, out);
+}
+
+wg_status wgi_home_obtain_function(wgi_core *c, size_t bytes, wgi_home *home, void **out) {
+    if (bytes >= LARGE_OBJECT && c->buffer == NULL) (void)wgi_give_up_forgotten(c, NULL);
+    return wgi_home_obtain(c, bytes, home, out);
 }
 
 wg_status wgi_home_obtain_beside(const wgi_home *of, size_t bytes, wgi_home *home, void **out) {

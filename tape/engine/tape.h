@@ -332,6 +332,9 @@ wg_status wgi_budget_need(wgi_core *c, size_t bytes, const wgi_region *busy);
 /* Memory for an object that outlives the recording: it is of the budget until
  * wgi_home_release. Fills in *home, which becomes a part of the object. */
 wg_status wgi_home_obtain(wgi_core *c, size_t bytes, wgi_home *home, void **out);
+/* The same of a function, which is made once: a large one may take what the tape holds of former
+ * recordings. */
+wg_status wgi_home_obtain_function(wgi_core *c, size_t bytes, wgi_home *home, void **out);
 /* Makes at least `bytes` of a region usable; the first `keep` bytes keep their contents if it
  * moves. */
 wg_status wgi_region_need(wgi_core *c, wgi_region *r, size_t bytes, size_t keep);

@@ -431,7 +431,7 @@ static void finish(wgi_fn_maker *m) {
     wgi_pieces b = {NULL, 0};
     move(&b, p, m);
     void *base;
-    const wg_status s = wgi_home_obtain(m->c, b.used, &p->home, &base);
+    const wg_status s = wgi_home_obtain_function(m->c, b.used, &p->home, &base);
     if (s != WG_OK) {
         (void)wgi_fail(m->c, s, "a function: no memory for %zu bytes", b.used);
         return;
