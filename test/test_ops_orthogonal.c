@@ -374,7 +374,7 @@ static void units_are_no_matter_of_rank(void **state) {
 static void what_leaves_the_range_in_a_reflection_is_no_number(void **state) {
     static const double first[][3] = {
         {1e308, 1e308, 1.7e308}, {1e308, 1e307, -1e308}, {1, INFINITY, 3}, {1, NAN, 3}};
-    static const double seed[2] = {0, 1};
+    static const double seed[4] = {1, 0, 1, 1};
     (void)state;
     wg_tape *const t = wg_tape_new(NULL);
     for (size_t k = 0; k < 8; k++) {
