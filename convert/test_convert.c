@@ -32,18 +32,16 @@ typedef struct construct {
 
 /* Of the constructs gcc runs every mode but those for three types, a third, and by turns
  * statements that are calls or the second form of blocks: others are taken. Another compiler
- * takes all; it and a sanitizer, which sees the converter, run the random programs. */
+ * takes every mode, these two by turns. A sanitizer sees the converter. */
 static use use_of(const construct *c, const mode *how) {
+    const bool turn = how->alone || how->turn == 0 || how->turn == 1 + c->turn % 2;
 #if SANITIZED
-    (void)c, (void)how;
+    (void)turn;
     return CONVERTED;
 #elif defined(__clang__)
-    (void)c, (void)how;
-    return TAKEN;
+    return turn ? TAKEN : CONVERTED;
 #else
-    const bool runs = how->three_types ? c->turn % 3 == 0
-                      : how->alone || how->turn == 0 || how->turn == 1 + c->turn % 2;
-    return runs ? how->use : TAKEN;
+    return (how->three_types ? c->turn % 3 == 0 : turn) ? how->use : TAKEN;
 #endif
 }
 
