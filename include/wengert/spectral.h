@@ -124,6 +124,10 @@ WG_API wg_real wg_mat_norm_spectral(wg_tape *t, wg_mat a);
  * equal: finite at repeated eigenvalues, and accurate beside them.   Source: Daletskii and
  *          Krein 1965; Higham 2008, 3.2.
  * Shapes:  A n-by-n; result n-by-n, symmetric bit by bit.
+ * Digits:  an eigenvalue has the rounding of the largest one: if it is below n epsilon times
+ *          that, it has no digits, unless A is diagonal by blocks, nor have log, inverse_sqrt,
+ *          negative powers and the slopes of sqrt that are made of it. A positive one is taken
+ *          as it comes.
  * Cost:    11 n^3 flops, 8 n^2 bytes kept; adjoint 7 n^3 and n^2/2 divided differences.
  * Errors:  WG_ESINGULAR: log and inverse_sqrt of an eigenvalue that is not positive, sqrt of a
  *          negative one (0 by rounding, n epsilon times the largest: taken as 0), power: as
