@@ -64,6 +64,8 @@ struct program_case {
     struct program program[PROGRAMS]; /* the last one is checked */
     double far[PROGRAM_NUMBERS];
     wg_tape *work; /* of checkpointed loops */
+    uint64_t
+        shaken; /* not 0: what steps give is moved by rounding, by each number differently */
 };
 
 /* ---- operations (programs_ops.c) ---- */
@@ -134,7 +136,7 @@ enum { PROGRAM_FAR = 8, PROGRAM_TEXT = 400 };
 struct program_counts {
     size_t programs, points; /* of programs, and of points at which they were evaluated */
     size_t judged, unjudged; /* numbers against the toy */
-    size_t moved;            /* of these, numbers that rounding moves as far as they are off */
+    size_t moved;            /* of these, numbers that are off by what rounding makes of them */
     size_t bits;             /* numbers that have to have the same bits */
     size_t refused, guarded; /* statuses that are an answer: of the tape, of a function */
     size_t refusals[WG_STATUS_COUNT]; /* of what derives */

@@ -13,7 +13,7 @@ enum { CHECK_DIRECTIONS = 33 }; /* along each input, and one across */
  * them. */
 struct truth {
     double x[PROGRAM_NUMBERS], across[PROGRAM_NUMBERS];
-    int known, terms, nan_from, extreme, infinite, exact;
+    int known, terms, nan_from, extreme, infinite, power_of_0, exact;
     size_t directions;
     long double condition;
     long double ref[CHECK_DIRECTIONS][PROGRAM_OUTPUTS + 1][TOY_TERMS];

@@ -107,11 +107,13 @@ int toy_qr(const struct toy_matrix *a, struct toy_matrix *q, struct toy_matrix *
 static struct toy_matrix noisy_product(struct toy_matrix *a, struct toy_matrix *b) {
     toy_noise(a);
     toy_noise(b);
+    toy_tear(a);
+    toy_tear(b);
     return toy_product(a, b);
 }
 struct toy_matrix toy_qr_product(const struct toy_matrix *a) {
     struct toy_matrix q, r;
-    if (!toy_run.noisy) return *a;
+    if (!toy_run.noisy && !toy_run.torn) return *a;
     (void)toy_qr(a, &q, &r);
     return noisy_product(&q, &r);
 }
@@ -206,7 +208,7 @@ struct toy_matrix toy_singular_values(const struct toy_matrix *a) {
 struct toy_matrix toy_svd_product(const struct toy_matrix *a) {
     const int wide = a->rows < a->cols;
     struct toy_matrix u = wide ? toy_transpose(a) : toy_copy(a), v = toy_identity(u.cols);
-    if (!toy_run.noisy) return *a;
+    if (!toy_run.noisy && !toy_run.torn) return *a;
     orthogonalise(&u, &v);
     v = toy_transpose(&v);
     const struct toy_matrix y = noisy_product(&u, &v);
@@ -214,7 +216,7 @@ struct toy_matrix toy_svd_product(const struct toy_matrix *a) {
 }
 struct toy_matrix toy_eigh_product(const struct toy_matrix *a) {
     struct toy_matrix v;
-    if (!toy_run.noisy) return toy_symmetric(a);
+    if (!toy_run.noisy && !toy_run.torn) return toy_symmetric(a);
     const struct toy_matrix w = toy_eigenvalues(a, &v);
     struct toy_matrix u = toy_transpose(&v);
     for (size_t j = 0; j < v.cols; j++)

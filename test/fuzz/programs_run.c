@@ -237,9 +237,18 @@ int program_shapes(const struct program_case *c, size_t self, struct program *p)
 
 /* ---- recorded ---- */
 
+/* A matrix times 1 and some units in the last place, of one's own for each entry. */
+static wg_mat shaken(wg_tape *t, struct program_random *r, wg_mat a) {
+    double f[PROGRAM_ENTRIES];
+    if (wg_tape_status(t) != WG_OK || a.rows * a.cols == 0) return a;
+    for (size_t i = 0; i < a.rows * a.cols; i++) f[i] = 1 + program_uniform(r, -4, 4) * 0x1p-53;
+    return (wg_mat_mul)(t, a, wg_mat_constant(t, a.rows, a.cols, f, a.rows));
+}
+
 wg_status program_record(wg_tape *t, const struct program_case *c, size_t self, size_t n,
                          const wg_real *x, wg_mat *result) {
     const struct program *const p = &c->program[self];
+    struct program_random r = {c->shaken + self, NULL};
     wg_mat node[PROGRAM_NODES];
     if (n != p->n) return WG_ESHAPE;
     for (size_t i = 0; i < p->inputs; i++) {
@@ -249,9 +258,12 @@ wg_status program_record(wg_tape *t, const struct program_case *c, size_t self, 
     for (size_t i = 0; i < p->steps; i++) {
         const struct program_step *const s = &p->step[i];
         wg_mat in[PROGRAM_OPERANDS];
-        for (size_t k = 0; k < s->operands; k++)
+        for (size_t k = 0; k < s->operands; k++) {
             in[k] = s->trans >> k & 1 ? wg_mat_transpose(node[s->from[k]]) : node[s->from[k]];
+            if (c->shaken != 0 && s->op->backward) in[k] = shaken(t, &r, in[k]);
+        }
         node[p->inputs + i] = s->op->record(t, c, s, in);
+        if (c->shaken != 0) node[p->inputs + i] = shaken(t, &r, node[p->inputs + i]);
         const wg_status status = wg_tape_status(t);
         if (status != WG_OK) return status;
     }

@@ -75,7 +75,11 @@ static int is_singular(const struct toy_matrix *a) {
     return !(condition * (toy_real)n * DBL_EPSILON < 1);
 }
 
-void toy_count_condition(const struct toy_matrix *a) { (void)is_singular(a); }
+void toy_count_condition(const struct toy_matrix *a) {
+    const toy_real before = toy_run.condition;
+    (void)is_singular(a);
+    if (!(toy_run.condition <= LDBL_MAX)) toy_run.condition = before;
+}
 
 struct toy_matrix toy_solve(const struct toy_matrix *a, const struct toy_matrix *b) {
     if (is_singular(a)) toy_run.known = 0;

@@ -78,6 +78,7 @@ struct toy_series toy_sub(struct toy_series a, struct toy_series b) {
 /* Of what is no number nothing is known: processors take ten times as long for its terms. */
 static struct toy_series no_number(void) {
     struct toy_series y;
+    toy_run.no_number = 1;
     for (int k = 0; k < TOY_TERMS; k++) y.c[k] = NAN;
     return y;
 }
@@ -244,6 +245,25 @@ static void look_beside_0(const wg_scalar_op *op, const double *a, const double 
             toy_run.terms = 1;
 }
 
+/* Does the sign of the zero that is operand i decide a first partial, or a second one? What is
+ * no number is none on either side. */
+static void look_at_sign(const wg_scalar_op *op, double *a, unsigned i) {
+    double d[2][4] = {{0}}, h[2][10] = {{0}};
+    unsigned packed = 0;
+    for (int side = 0; side < 2; side++, a[i] = -a[i]) {
+        op->first(a, op->value(a), d[side]);
+        if (op->second != NULL) (void)op->second(a, d[side], h[side]);
+    }
+    for (unsigned k = 0; k < op->arity; k++) {
+        if (d[0][k] != d[1][k] && d[0][k] == d[0][k] && !(op->zero_first >> k & 1))
+            toy_run.zero_sign_from = 1;
+        for (unsigned j = k; j < op->arity; j++, packed++)
+            if (h[0][packed] != h[1][packed] && h[0][packed] == h[0][packed] &&
+                !(op->zero_second >> packed & 1) && toy_run.zero_sign_from > 2)
+                toy_run.zero_sign_from = 2;
+    }
+}
+
 /* At a jump that the sign of a zero decides, which BLAS and loops leave open, or that of what is
  * no number; or that what BLAS makes of a 0 decides. */
 static void look_for_jumps(const wg_scalar_op *op, const struct toy_series *x) {
@@ -259,6 +279,7 @@ static void look_for_jumps(const wg_scalar_op *op, const struct toy_series *x) {
     for (unsigned i = 0; i < op->arity; i++) {
         const double here = op->value(a), old = a[i];
         if (old == old && old != 0) continue;
+        if (old == 0) look_at_sign(op, a, i);
         a[i] = -old;
         const double there = op->value(a);
         a[i] = old;
@@ -271,6 +292,8 @@ static void look_for_jumps(const wg_scalar_op *op, const struct toy_series *x) {
 struct toy_series toy_scalar(const wg_scalar_op *op, const struct toy_series *x) {
     struct toy_series y;
     look_for_jumps(op, x);
+    if (strcmp(op->name, "pow") == 0 && fabsl(x[0].c[0]) <= (toy_run.blas ? TOY_ROUNDED_0 : 0))
+        toy_run.power_of_0 = 1;
     return rounded_series(formula(op->name, x, &y) ? y : by_row(op, x));
 }
 
@@ -297,6 +320,12 @@ void toy_noise(struct toy_matrix *a) {
         for (size_t i = 0; i < a->rows * a->cols; i++) a->v[i].c[k] += 2 * size * shake();
         power = value > 0 ? power * (slope / value) : 0;
     }
+}
+
+void toy_tear(struct toy_matrix *a) {
+    for (size_t i = 0; i < a->rows * a->cols && toy_run.torn; i++)
+        for (int k = 1; k < TOY_TERMS; k++)
+            if (shake() < 0) a->v[i].c[k] = -a->v[i].c[k];
 }
 
 /* What is met: beyond the range of doubles nothing is known, and near its ends little. */
@@ -332,6 +361,7 @@ struct toy_matrix toy_nodes(const struct program_case *c, size_t self,
         for (size_t k = 0; k < s->operands; k++)
             in[k] = s->trans >> k & 1 ? toy_transpose(&node[s->from[k]])
                                       : toy_copy(&node[s->from[k]]);
+        for (size_t k = 0; k < s->operands; k++) toy_tear(&in[k]);
         for (size_t k = 0; k < s->operands && s->op->backward; k++) {
             look(&in[k], 1); /* there an infinite slope spreads */
             toy_noise(&in[k]);
@@ -354,7 +384,9 @@ void toy_program(const struct program_case *c, size_t self, const struct toy_ser
     toy_run.terms = TOY_TERMS;
     toy_run.nan_from = TOY_TERMS;
     toy_run.condition = 1;
-    toy_run.extreme = toy_run.infinite = toy_run.zero_sign = toy_run.blas = 0;
+    toy_run.zero_sign_from = TOY_TERMS;
+    toy_run.extreme = toy_run.infinite = toy_run.zero_sign = toy_run.power_of_0 = 0;
+    toy_run.blas = toy_run.no_number = 0;
     const struct toy_matrix last = toy_nodes(c, self, x);
     for (size_t j = 0; j < c->program[self].m; j++) y[j] = last.v[j];
     toy_forget();

@@ -34,10 +34,14 @@ struct toy_run {
     int nan_from; /* the order of derivatives from which NaN is an answer: see toy_spectrum */
     int extreme;  /* a number beyond 1e120 or, not 0, below 1e-120 was met */
     int infinite; /* so was a slope, or the slope of one, or the sign of a zero decided */
-    int zero_sign; /* the sign of a zero decided */
+    int no_number;      /* a slope on the way was none */
+    int zero_sign;      /* the sign of a zero decided */
+    int zero_sign_from; /* the order of derivatives from which it decided */
+    int power_of_0;     /* of an exponent that moves: the series of functions have no number */
     int blas; /* an operation by BLAS or LAPACK was met: what follows is rounded as it likes */
     toy_real condition; /* of all systems and spectra on the way, multiplied */
     int noisy;
+    int torn; /* derivatives of operands have any sign: how large are terms that cancel? */
     const struct program_op *planted; /* its slopes are wrong by TOY_PLANTED; NULL: none */
     struct program_random noise;
 };
@@ -111,5 +115,7 @@ struct toy_matrix toy_sylvester(const struct toy_matrix *a, const struct toy_mat
 struct toy_matrix toy_discrete(const struct toy_matrix *a, const struct toy_matrix *q);
 /* Changes the entries by the noise of this run, relative to the largest. */
 void toy_noise(struct toy_matrix *a);
+/* Gives the derivatives signs of their own, if that is asked for. */
+void toy_tear(struct toy_matrix *a);
 
 #endif

@@ -309,17 +309,18 @@ DEFINE(solve, give(y, toy_solve(&x[0], &x[1]));)
 DEFINE(solve_spd, const struct toy_matrix a = definite(&x[0]); give(y, toy_solve(&a, &x[1]));)
 DEFINE(inverse, give(y, inverse(&x[0]));)
 DEFINE(inverse_spd, const struct toy_matrix a = definite(&x[0]); give(y, inverse(&a));)
-DEFINE(det, y->v[0] = toy_det(&x[0]);)
-DEFINE(logabsdet, y->v[0] = log_size(toy_det(&x[0]));)
-DEFINE(logdet_spd, const struct toy_matrix a = definite(&x[0]);
+DEFINE(det, toy_count_condition(&x[0]); y->v[0] = toy_det(&x[0]);)
+DEFINE(logabsdet, toy_count_condition(&x[0]); y->v[0] = log_size(toy_det(&x[0]));)
+DEFINE(logdet_spd, const struct toy_matrix a = definite(&x[0]); toy_count_condition(&a);
        y->v[0] = log_size(toy_det(&a));)
-DEFINE(cholesky, const struct toy_matrix a = symmetric_operand(&x[0]);
+DEFINE(cholesky, const struct toy_matrix a = symmetric_operand(&x[0]); toy_count_condition(&a);
        give(y, toy_cholesky(&a));)
 DEFINE(factor_solve, struct toy_matrix a = factored(BIT(0), &x[0]); a = flagged(BIT(1), &a);
        give(y, toy_solve(&a, &x[1]));)
 DEFINE(factor_logdet, const struct toy_matrix a = factored(BIT(0), &x[0]);
-       y->v[0] = log_size(toy_det(&a));)
-DEFINE(factor_det, const struct toy_matrix a = factored(BIT(0), &x[0]); y->v[0] = toy_det(&a);)
+       toy_count_condition(&a); y->v[0] = log_size(toy_det(&a));)
+DEFINE(factor_det, const struct toy_matrix a = factored(BIT(0), &x[0]); toy_count_condition(&a);
+       y->v[0] = toy_det(&a);)
 DEFINE(factor_inverse, const struct toy_matrix a = factored(BIT(0), &x[0]);
        give(y, inverse(&a));)
 void TOY(solve_batch)(const struct program_case *c, const struct program_step *s,
@@ -410,14 +411,29 @@ DEFINE(norm_nuclear, const struct toy_matrix w = toy_singular_values(&x[0]);
        if (!(last.v[0].c[0] > DBL_EPSILON * (toy_real)(x[0].rows + x[0].cols) * w.v[0].c[0]) &&
            toy_run.nan_from > 2) toy_run.nan_from = 2;
        y->v[0] = sum_of(w.v, w.rows);)
+/* Functions of a symmetric matrix whose derivatives at small eigenvalues are large, of the order
+ * given on: there an eigenvalue below the rounding of the largest one has no digits, as
+ * spectral.h says. */
+static void small_eigenvalue(const struct toy_matrix *a, int order) {
+    const size_t n = a->rows;
+    size_t beside = 0;
+    for (size_t j = 0; j < n; j++)
+        for (size_t i = 0; i < n; i++) beside += i != j && AT(a, i, j).c[0] != 0;
+    if (toy_run.noisy || toy_run.torn || beside == 0) return;
+    const struct toy_matrix w = toy_eigenvalues(a, NULL);
+    if (!(fabsl(w.v[0].c[0]) < (toy_real)n * DBL_EPSILON * w.v[n - 1].c[0])) return;
+    if (order == 0) toy_run.known = 0;
+    else if (toy_run.terms > order) toy_run.terms = order;
+}
 DEFINE(symmetric_exp, const struct toy_matrix a = toy_symmetric(&x[0]);
        give(y, toy_exponential(&a));)
-DEFINE(symmetric_log, const struct toy_matrix a = toy_symmetric(&x[0]);
+DEFINE(symmetric_log, const struct toy_matrix a = toy_symmetric(&x[0]); small_eigenvalue(&a, 0);
        give(y, toy_logarithm(&a));)
 DEFINE(symmetric_sqrt, const struct toy_matrix a = toy_symmetric(&x[0]);
-       toy_count_condition(&a); give(y, toy_root(&a));)
+       small_eigenvalue(&a, 1); toy_count_condition(&a); give(y, toy_root(&a));)
 DEFINE(symmetric_inverse_sqrt, struct toy_matrix a = toy_symmetric(&x[0]);
-       toy_count_condition(&a); a = toy_root(&a); give(y, inverse(&a));)
+       small_eigenvalue(&a, 0); toy_count_condition(&a); a = toy_root(&a);
+       give(y, inverse(&a));)
 DEFINE(symmetric_cube, const struct toy_matrix a = toy_symmetric(&x[0]);
        const struct toy_matrix u = toy_product(&a, &a); give(y, toy_product(&u, &a));)
 DEFINE(expm, give(y, toy_exponential(&x[0]));)
