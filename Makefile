@@ -3,7 +3,7 @@
 #
 # Yours:  CC CXX CPPFLAGS CFLAGS CXXFLAGS LDFLAGS, prefix libdir includedir DESTDIR, BLAS_LIBS,
 #         WERROR=1 (warnings are errors), V=1 (show the commands),
-#         T=PATTERN (only the tests so named, as in T='test_ops_*'),
+#         T=PATTERN (only the tests so named, as in T='test_ops_*'), DEPTH=2 (with repetitions, as CI does),
 #         TEST_LEVEL=-O0 (how tests are optimised; those in TEST_LEVEL_NOT are as the library),
 #         CACHE= (no ccache, which compiles where it is installed).
 # Ours:   everything else. Objects stand in build/<hash of compiler and flags>/, so that
@@ -37,6 +37,7 @@ PEER_FLAGS ?= -std=c++17 -O3 -march=native -DNDEBUG
 SECONDS ?= 60
 VALGRIND_TESTS ?= test_tape_*
 TEST_TIMEOUT ?= 600
+DEPTH ?= 1
 TEST_JOBS ?= $(shell nproc 2>/dev/null || echo 1)
 # Of the tests, as users are advised to: those of statements. The others are compiled at -O0, in two fifths of the time.
 TEST_LEVEL_NOT ?= program opt_problems_kernel test_include_% test_tape_statement% test_tape_scalar test_tape_small_code \
@@ -325,7 +326,7 @@ test: programs ## build and run every test; the last line counts them
 	$(absent)
 	@MAKE='$(MAKE_COMMAND)' CC='$(CC)' CXX='$(CXX)' CPPFLAGS='$(CPPFLAGS)' CFLAGS='$(CFLAGS)' LDFLAGS='$(LDFLAGS)' \
 	MATH_LIBS='$(MATH_LIBS)' MATH_CFLAGS='$(MATH_CFLAGS)' B='$(B)' GENERATED='$(GENERATED)' TEST_TIMEOUT='$(TEST_TIMEOUT)' TEST_JOBS='$(TEST_JOBS)' \
-	ADAPTERS='$(ADAPTER_NAMES)' MPIRUN='$(MPIRUN)' \
+	DEPTH='$(DEPTH)' ADAPTERS='$(ADAPTER_NAMES)' MPIRUN='$(MPIRUN)' \
 	    sh test/run $(CONVERT_TESTS) $(SCRIPTS) $(TEST_PROGS) $(FUZZ_PROGS) $(EXAMPLE_TESTS) $(ADAPTER_PROGS)
 
 # The scripts that watch over the house itself.

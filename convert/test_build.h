@@ -25,6 +25,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 #include <wengert.h>
+#include "test/depth.h"
 #include "test/sanitized.h"
 #include "test/scratch.h"
 #include "test/tolerance.h"

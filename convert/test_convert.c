@@ -30,18 +30,21 @@ typedef struct construct {
     size_t n, m, turn;
 } construct;
 
-/* Of the constructs gcc runs every mode but those for three types, a third, and by turns
- * statements that are calls or the second form of blocks: others are taken. Another compiler
- * takes every mode, these two by turns. A sanitizer sees the converter. */
+/* All modes are converted, and what is written is compiled and run by turns: the recording or the
+ * adjoint, and one of the others; with DEPTH=2 both, and two of the others. Constructs that are
+ * named have every mode. A sanitizer sees the converter. */
+static enum { SOME, MORE, EVERY } modes_of_one;
 static use use_of(const construct *c, const mode *how) {
-    const bool turn = how->alone || how->turn == 0 || how->turn == 1 + c->turn % 2;
 #if SANITIZED
-    (void)turn;
+    (void)c, (void)how;
     return CONVERTED;
-#elif defined(__clang__)
-    return turn ? TAKEN : CONVERTED;
 #else
-    return (how->three_types ? c->turn % 3 == 0 : turn) ? how->use : TAKEN;
+    const size_t at = (size_t)(how - modes), others = MODES - 2, turn = c->turn / 2 % others;
+    bool runs = modes_of_one == EVERY;
+    if (at == 0 || at == MODES - 1)
+        runs = modes_of_one != SOME || (at == 0) == (c->turn % 2 == 0);
+    else if (!runs) runs = (at - 1 + others - turn) % (modes_of_one == SOME ? others : 2) == 0;
+    return runs ? how->use : CONVERTED;
 #endif
 }
 
@@ -278,6 +281,7 @@ int main(int argc, char **argv) {
     struct CMUnitTest tests[MOST_CASES];
     size_t n = 0;
     glob_t files;
+    modes_of_one = argc > 1 ? EVERY : is_deep() ? MORE : SOME;
     if (glob("test/convert/*.c", 0, NULL, &files) != 0) return 1;
     if (files.gl_pathc > MOST_CASES) return 1;
     for (size_t i = 0; i < files.gl_pathc; i++) {

@@ -11,15 +11,16 @@
 
 /* One in EACH is for three types. Blocks and regions, which differ in how derivatives go
  * through them, take turns of two programs, of which one keeps numbers between calls. A program
- * whose number is given is for every mode. By itself the test has the first programs for gcc, the
- * next ones for another compiler, and the last ones for the converter under a sanitizer. */
+ * whose number is given is for every mode. By itself the test has the first programs, or with DEPTH=2
+ * those behind them, too, for gcc; the next ones for another compiler; and the last ones for the
+ * converter under a sanitizer. */
 enum { PROGRAMS = 225, PER = 25, EACH = 5 };
 #if SANITIZED
-enum { FIRST = 175, END = PROGRAMS };
+enum { FIRST = 175, END = PROGRAMS, DEEP_END = PROGRAMS };
 #elif defined(__clang__)
-enum { FIRST = 125, END = 175 };
+enum { FIRST = 125, END = 150, DEEP_END = 175 };
 #else
-enum { FIRST = 0, END = 125 };
+enum { FIRST = 0, END = 25, DEEP_END = 75 };
 #endif
 
 /* In the place of headers, which take longer to read than a program. */
@@ -171,7 +172,8 @@ int main(int argc, char **argv) {
     static struct CMUnitTest tests[PROGRAMS];
     size_t n = 0;
     if (argc == 1)
-        for (unsigned k = FIRST; k < END; k += PER) all[n++] = (batch){.first = k, .n = PER};
+        for (unsigned k = FIRST, end = is_deep() ? DEEP_END : END; k < end; k += PER)
+            all[n++] = (batch){.first = k, .n = PER};
     for (int i = 1; i < argc && n < PROGRAMS; i++)
         all[n++] = (batch){.first = (unsigned)strtoul(argv[i], NULL, 10), .n = 1};
     for (size_t i = 0; i < n; i++) {

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: MIT
-# cxx - users in C++, with g++ and clang++ where installed: test/cxx_user.cpp records what C records;
+# cxx - users in C++, with $CXX: test/cxx_user.cpp records what C records;
 # test/cxx_names.cpp has operations of its own under the names of all others; test/active_user.cpp has wg::active
-# where code says double, in every standard from C++11 on; test/active_constant.cpp has it in constant expressions, test/active_numbers.cpp numbers among the operands; test/special_user.cpp has the special functions of C++17; mistakes get a message that names them. That every header compiles alone is seen to by headers.sh.
+# where code says double; test/active_constant.cpp has it in constant expressions, test/active_numbers.cpp numbers among the operands; test/special_user.cpp has the special functions of C++17; mistakes get a message that names them. That every header compiles alone is seen to by headers.sh.
+# With DEPTH=2: with g++ and clang++ where installed, in every standard from C++11 on.
 set -eu
 own="-Wall -Wextra -Wpedantic -Wconversion -Wshadow -Werror -ffp-contract=off -Iinclude -I. $CPPFLAGS"
 work=$B/cxx
@@ -10,12 +11,24 @@ mkdir -p "$work"
 fail() { echo "cxx: $1" >&2; exit 1; }
 
 $CC -std=c11 $own $CFLAGS -c -o "$work/kernel.o" test/generic_kernel.c
-compilers=0
-for cxx in g++ clang++; do
-    command -v $cxx >/dev/null || continue
-    compilers=$((compilers + 1))
-    # not optimised by one of them: what it is then made of does not depend on the compiler
-    case $cxx in g++) levels='-O0 -O2' special=-O1 ;; *) levels=-O2 special=-O0 ;; esac
+compilers=${CXX%% *}
+if [ "$DEPTH" -gt 1 ]; then
+    compilers=
+    for cxx in g++ clang++; do ! command -v $cxx >/dev/null || compilers="$compilers $cxx"; done
+    [ "$compilers" ] || fail 'neither g++ nor clang++'
+fi
+for cxx in $compilers; do
+    # What comes first is all that is asked without DEPTH=2. Not optimised by one of them: what it is then made
+    # of does not depend on the compiler. In active_user.cpp each standard once, by one or the other, but C++17, in which
+    # special_user.cpp is by both; C++11 and what comes last, without exceptions, by both. It is run in these two: what other
+    # standards bring is in the last one, too. Full optimisation takes half as long again: both have it in active_numbers.cpp
+    # and cxx_user.cpp.
+    constant='-std=c++20 -Os' constants='-std=c++11 -O0,-std=c++14 -O1'
+    case ${cxx##*/} in
+    *clang*) levels=-O2 special=-O0 run='-std=c++2b -fno-exceptions -O0' taken='-std=c++11,-std=c++14,-std=gnu++20' ;;
+    *) levels='-O2 -O0' special=-O1 run='-std=c++11 -O1' taken='-std=c++2b -fno-exceptions' ;;
+    esac
+    if [ "$DEPTH" -gt 1 ]; then constant=$constant,$constants; else levels=-O2 run="${run% *} -O0" taken=; fi
     for level in $levels; do
         kept "$work/user.o" $cxx -std=c++17 $own -Wold-style-cast $level test/cxx_user.cpp
         $cxx "$work/user.o" "$work/kernel.o" -o "$work/user" "$B/libwengert.a" $LDFLAGS $MATH_LIBS -lm
@@ -42,24 +55,20 @@ END
     done
     [ "$(grep -c 'error:.*wengert: .*no derivative' "$work/said")" -eq 4 ] ||
         fail "special functions are refused by $cxx in other words"
-    for how in '-std=c++11 -O0' '-std=c++14 -O1' '-std=c++20 -Os'; do
+    IFS=,
+    for how in $constant; do
+        unset IFS
         kept "$work/constant.o" $cxx $how $own test/active_constant.cpp
         $cxx "$work/constant.o" -o "$work/constant" "$B/libwengert.a" $LDFLAGS $MATH_LIBS -lm
         "$work/constant" || fail "active_constant.cpp with $cxx $how"
     done
+    unset IFS
     kept "$work/numbers.o" $cxx -std=c++11 -O2 $own test/active_numbers.cpp
     $cxx "$work/numbers.o" -o "$work/numbers" "$B/libwengert.a" $LDFLAGS $MATH_LIBS -lm
     "$work/numbers" || fail "active_numbers.cpp with $cxx"
     # in GNU mode, which is the compilers' own, <complex.h> defines I
     printf '#include <complex.h>\n#include <wengert/retype.hpp>\n' >"$work/complex.cpp"
     $cxx $own -std=gnu++17 -fsyntax-only "$work/complex.cpp" || fail "retype.hpp with $cxx in GNU mode"
-    # each standard once, by one or the other, but C++17, in which special_user.cpp is by both; C++11 and what comes
-    # last, without exceptions, by both. It is run in these two: what other standards bring is in the last one, too. Full
-    # optimisation takes half as long again: both have it in active_numbers.cpp and cxx_user.cpp.
-    case $cxx in
-    g++) run='-std=c++11 -O1' taken='-std=c++2b -fno-exceptions' ;;
-    *) run='-std=c++2b -fno-exceptions -O0' taken='-std=c++11,-std=c++14,-std=gnu++20' ;;
-    esac
     kept "$work/active.o" $cxx $run $own test/active_user.cpp
     $cxx "$work/active.o" -o "$work/active" "$B/libwengert.a" $LDFLAGS $MATH_LIBS -lm
     "$work/active" || fail "active_user.cpp with $cxx $run"
@@ -70,27 +79,24 @@ END
     done
     unset IFS
 done
-[ $compilers -gt 0 ] || fail 'neither g++ nor clang++'
 
 # What mistakes are in, precompiled.
 printf '#include <wengert/generic.h>\n' >"$work/wg_real.hpp"
 printf '#define WG_AS_DUAL\n#include <wengert/generic.h>\n' >"$work/wg_dual.hpp"
-for cxx in g++ clang++; do
-    command -v $cxx >/dev/null || continue
-    mkdir -p "$work/$cxx"
+for cxx in $compilers; do
+    mkdir -p "$work/${cxx##*/}"
     for type in wg_real wg_dual; do
-        cp "$work/$type.hpp" "$work/$cxx/"
-        $cxx -std=c++17 -Iinclude -x c++-header "$work/$cxx/$type.hpp" -o "$work/$cxx/$type.hpp.gch"
+        cp "$work/$type.hpp" "$work/${cxx##*/}/"
+        $cxx -std=c++17 -Iinclude -x c++-header "$work/${cxx##*/}/$type.hpp" -o "$work/${cxx##*/}/$type.hpp.gch"
     done
 done
 
 # mistake MESSAGE TYPE STATEMENT: in a function of x and p of that type it does not compile, and
 # the message is among what the compiler says
 mistake() {
-    for cxx in g++ clang++; do
-        command -v $cxx >/dev/null || continue
+    for cxx in $compilers; do
         echo "void f(wg_tape *t, $2 x, $2 *p) { $2 y = x; (void)t, (void)x, (void)p; $3; (void)y; }" >"$work/mistake.cpp"
-        if $cxx -std=c++17 -Iinclude -include "$work/$cxx/$2.hpp" -fsyntax-only "$work/mistake.cpp" >"$work/said" 2>&1; then
+        if $cxx -std=c++17 -Iinclude -include "$work/${cxx##*/}/$2.hpp" -fsyntax-only "$work/mistake.cpp" >"$work/said" 2>&1; then
             fail "$cxx takes: $3"
         fi
         grep -q "$1" "$work/said" || { cat "$work/said" >&2; fail "$cxx: no '$1' for: $3"; }

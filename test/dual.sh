@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-# dual - test/test_include_dual.c for the other widths and the instruction sets this machine has,
-# without a warning about vectors in arguments; functions of duals compiled for one set of
+# dual - test/test_include_dual.c for the other widths and the instruction sets this machine has, with DEPTH=2 each
+# with the others, without a warning about vectors in arguments; functions of duals compiled for one set of
 # instructions and called from another.
 set -eu
 set -f
@@ -12,9 +12,12 @@ has avx2 && sets="$sets -mavx2"
 has avx512dq && sets="$sets -mavx512f,-mavx512vl,-mavx512dq"
 # The widths for which a set of instructions brings another layout of the row.
 widths() {
-    case $1 in
-    -) echo 1 2 8 16 ;;
-    -mavx2) echo 4 16 ;;
+    case $DEPTH$1 in
+    1-) echo 1 2; has avx512dq || echo 8 16 ;;
+    1-mavx2) echo 4 ;;
+    1*) echo 8 16 ;;
+    ?-) echo 1 2 8 16 ;;
+    *-mavx2) echo 4 16 ;;
     *) echo 8 16 ;;
     esac
 }

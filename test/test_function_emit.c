@@ -2,6 +2,7 @@
 /* test_function_emit.c - the text of functions, compiled as strict C99 without a warning,
  * against a walk through their nodes. */
 #define _DEFAULT_SOURCE /* mkdtemp */
+#include "depth.h"
 #include "emit_case.h"
 
 #include <wengert/array.h>
@@ -25,7 +26,8 @@ static void every_row_and_partial_is_that_of_the_table(void **state) {
     assert_int_equal(fclose(f), 0);
     for (size_t c = 0; c < 2; c++) {
         if (!has_compiler(emitted_compilers[c])) continue;
-        emitted_open(&e, emitted_compilers[c], "-O1 -D_DEFAULT_SOURCE");
+        emitted_open(&e, emitted_compilers[c],
+                     is_deep() ? "-O1 -D_DEFAULT_SOURCE" : "-O0 -D_DEFAULT_SOURCE");
         for (size_t k = 0; k < parts; k++) {
             check_point(&e, &h[k], name[k], "");
             check_batch(&e, &h[k], name[k], POINTS);
@@ -50,9 +52,11 @@ static void drawn_functions_are_what_the_walk_gives(void **state) {
         emit(f, &h[k], name[k], ALL, k % 3 == 0 ? 0 : 5 + k);
     }
     assert_int_equal(fclose(f), 0);
+    const char *const levels[2] = {is_deep() ? "-O2" : "-O1",
+                                   is_deep() ? "-O1 -DWG_NO_VECTORS" : "-O0 -DWG_NO_VECTORS"};
     for (size_t c = 0; c < 4; c++) {
         if (!has_compiler(emitted_compilers[c % 2])) continue;
-        emitted_open(&e, emitted_compilers[c % 2], c < 2 ? "-O2" : "-O1 -DWG_NO_VECTORS");
+        emitted_open(&e, emitted_compilers[c % 2], levels[c / 2]);
         for (size_t k = 0; k < DRAWN; k++) {
             check_point(&e, &h[k], name[k], "_point");
             nothing_given_is_zero(&e, &h[k], name[k], "_point");

@@ -15,11 +15,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include <wengert.h>
+#include "depth.h"
 #include "sanitized.h"
 #include "tolerance.h"
 #include "walk.h"
 
-enum { PLACES = 30, INPUTS = 3 * PLACES + 2, MOST = 4, TRIALS = SANITIZED ? 3 : 12 };
+enum { PLACES = 22, INPUTS = 3 * PLACES + 2, MOST = 4 };
 
 typedef enum routine {
     DDOT,
@@ -297,9 +298,10 @@ static trial random_trial(routine of, uint64_t *seed) {
 static void values_and_derivatives_are_those_of_the_calls(void **state) {
     (void)state;
     uint64_t seed = 5;
+    const int trials = SANITIZED ? 3 : is_deep() ? 12 : 4;
     wg_tape *const t = wg_tape_new(NULL);
     for (routine of = DDOT; of < ROUTINES; of++)
-        for (int i = 0; i < TRIALS; i++) {
+        for (int i = 0; i < trials; i++) {
             trial r = random_trial(of, &seed), same = r;
             double x[INPUTS], y[2 * PLACES], w[2 * PLACES] = {0}, g[INPUTS];
             wg_check found;

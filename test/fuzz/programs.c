@@ -3,9 +3,9 @@
  * scans and checkpointed loops, recorded at one point and evaluated at others, far away and at
  * the edge: every mode of differentiation against a toy, and against each other.
  *
- *     programs FILE...                       replays cases (programs.h has their text), looks
- *                                            whether planted errors are found, then draws some
- *                                            from a fixed seed
+ *     programs FILE...                       replays cases (programs.h has their text), then
+ *                                            draws some from a fixed seed; with DEPTH=2 more, and
+ *                                            looks whether planted errors are found
  *     programs -max_total_time=60 -seed=N -artifact_prefix=P FOLDER...
  *                                            replays those of the folders, then draws for so
  *                                            long
@@ -19,9 +19,11 @@
 #include <string.h>
 #include <time.h>
 #include "programs.h"
+#include "test/depth.h"
 #include "test/scratch.h"
 
-/* How many cases are drawn where no time is given: of one seed, fewer by clang. */
+/* How many cases are drawn where no time is given: of one seed, fewer by clang; a quarter of
+ * them without DEPTH=2. */
 #ifdef __clang__
 enum { CASES = 100 };
 #else
@@ -30,7 +32,7 @@ enum { CASES = 150 };
 
 /* A compiler takes as long for a case as the rest of the checker for two hundred: one of so
  * many is compiled, beginning with one that `make test` draws. */
-enum { COMPILE_EVERY = 500, COMPILE_FIRST = 99, TEXT = 1 << 16, KINDS = 64 };
+enum { COMPILE_EVERY = 500, COMPILE_FIRST = 9, TEXT = 1 << 16, KINDS = 64 };
 
 struct options {
     double seconds;
@@ -182,7 +184,8 @@ static int draw(const struct options *o) {
     const double until = now() + o->seconds;
     static char met[KINDS][96], first[512];
     size_t kinds = 0, findings = 0;
-    for (size_t i = 0; o->seconds > 0 ? now() < until : i < CASES; i++) {
+    const size_t cases = is_deep() ? CASES : CASES / 4;
+    for (size_t i = 0; o->seconds > 0 ? now() < until : i < cases; i++) {
         const uint64_t seed = r.state;
         if (!one(&r, i, first, sizeof first)) continue;
         if (checker.kind[0] == 0)
@@ -219,7 +222,7 @@ int main(int argc, char **argv) {
     }
     if (o.seed == 0) o.seed = o.seconds > 0 ? (uint64_t)time(NULL) : 1;
     const struct program_counts before = checker.count;
-    if (o.seconds <= 0) bad |= plant();
+    if (o.seconds <= 0 && is_deep()) bad |= plant();
     checker.count = before;
     bad |= draw(&o);
     printf("seed %llu: ", (unsigned long long)o.seed);
