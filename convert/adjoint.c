@@ -394,22 +394,26 @@ static bool is_called_in(const list *routines, const file *f, const routine *r) 
     return false;
 }
 
-static bool has_sorts(const list *steps) {
+static bool has_steps(const list *steps, step_kind kind) {
     for (size_t i = 0; i < steps->n; i++) {
         const step *const s = steps->at[i];
-        if (s->kind == STEP_SORT || has_sorts(&s->body) || has_sorts(&s->other)) return true;
+        if (s->kind == kind || has_steps(&s->body, kind) || has_steps(&s->other, kind))
+            return true;
+    }
+    return false;
+}
+static bool file_has_steps(const list *routines, const file *f, step_kind kind) {
+    for (size_t i = 0; i < routines->n; i++) {
+        const routine *const r = routines->at[i];
+        for (size_t k = 0; r->home == f && k < r->stretches.n; k++)
+            if (has_steps(&((stretch *)r->stretches.at[k])->steps, kind)) return true;
     }
     return false;
 }
 
 const char *write_adjoint(const list *routines, const file *f) {
     text to = {NULL, 0, 0}, begin = {NULL, 0, 0}, end = {NULL, 0, 0};
-    bool alone = true, sorts = false;
-    for (size_t i = 0; i < routines->n; i++) {
-        const routine *const r = routines->at[i];
-        for (size_t k = 0; r->home == f && k < r->stretches.n; k++)
-            sorts |= has_sorts(&((stretch *)r->stretches.at[k])->steps);
-    }
+    bool alone = true;
     for (size_t i = 0; i < routines->n; i++) alone &= ((routine *)routines->at[i])->home == f;
     const analysis *const a = ((const routine *)routines->at[0])->a;
     const size_t place = headers_place(f);
@@ -420,7 +424,9 @@ const char *write_adjoint(const list *routines, const file *f) {
         "#include <string.h>\n#include <wengert.h>\n",
         &to);
     put_n(&to, f->text + place, f->n - place);
-    putf(&to, "\n%s\n", stack_definition(sorts));
+    putf(&to, "\n%s\n",
+         stack_definition(file_has_steps(routines, f, STEP_SORT),
+                          file_has_steps(routines, f, STEP_ROUTINE)));
     put_local_types(routines, f, &to);
     for (size_t i = 0; i < routines->n; i++) {
         routine *const r = routines->at[i];

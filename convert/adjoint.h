@@ -9,8 +9,9 @@
 
 const char *without_const(const char *s); /* a type's text */
 
-/* As it stands in the file that is written; with what sorts variables. */
-const char *stack_definition(bool sorts);
+/* As it stands in the file that is written; with what sorts variables, and with what routines
+ * of BLAS and LAPACK need. */
+const char *stack_definition(bool sorts, bool routines);
 
 /* The routines of all that is called, planned and laid out. False after errors. */
 bool make_adjoint(writer *w, list *routines);

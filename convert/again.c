@@ -40,6 +40,8 @@ static size_t mentions(planner *p, const list *steps, const cell *c) {
         if (s->kind == STEP_COPY) n += mentions_in(p, s->call->child[3], c);
         for (size_t k = 2; s->kind == STEP_SORT && k < 5; k++)
             n += mentions_in(p, s->call->child[k], c);
+        for (size_t k = 0; k < s->operands.n; k++)
+            n += mentions_in(p, ((routine_operand *)s->operands.at[k])->n, c);
         for (size_t k = 0; k < s->args.n; k++) {
             const argument *const g = s->args.at[k];
             if (g->name != NULL)
@@ -161,6 +163,7 @@ static bool changed_by_calls(const planner *p, const list *steps, cell *c) {
         if ((s->kind == STEP_COPY || s->kind == STEP_SORT) && s->to.cell != NULL &&
             real_cell(s->to.cell) == c)
             return true;
+        if (s->kind == STEP_ROUTINE && routine_changes(s, c)) return true;
         if ((s->kind == STEP_PLAIN || s->kind == STEP_ASSIGN) && step_changes(p, s, c) != NULL)
             return true;
         if (changed_by_calls(p, &s->body, c) || changed_by_calls(p, &s->other, c)) return true;

@@ -45,6 +45,9 @@ void check_record(routine *r, const type *t, const node *e); /* one that is copi
 void call_step(builder *b, const node *n, version *v);
 void through_step(builder *b, const node *n, const cell *function);
 
+/* ---- routine_steps.c: BLAS and LAPACK; false: it is none with variables */
+bool routine_step(builder *b, const node *n);
+
 /* ---- statements.c */
 size_t uses(const node *n, const decl *d); /* by its name */
 /* The elements of an initialiser, one by one, behind what made the whole 0. */

@@ -357,7 +357,7 @@ void pure(builder *b, const node *n) {
         if (!used) r->instead[n->number] = x, r->place[n->number] = n->child[0];
     } else if (n->kind == NODE_CALL) {
         const known_kind k = known_call(n)->kind;
-        if (copy_step(b, n, k) || sort_step(b, n, k)) return;
+        if (copy_step(b, n, k) || sort_step(b, n, k) || routine_step(b, n)) return;
         if (k == KNOWN_AGAIN && node_holds(r, n->child[1])) {
             refuse_node(r, n, "memory of variables that moves");
             return;

@@ -61,6 +61,9 @@ bool is_idle(const list *steps) {
         case STEP_CLEAR:
             if (s->push || holds) return false;
             break;
+        case STEP_ROUTINE:
+            if (s->push || routine_pushes(s) || routine_goes_back(s)) return false;
+            break;
         case STEP_IF:
         case STEP_COUNTED:
         case STEP_LOOP:
@@ -84,7 +87,7 @@ static bool keeps(const layout *l, const list *steps) {
     for (size_t i = 0; i < steps->n; i++) {
         const step *const s = steps->at[i];
         if ((s->push && s->undo == NULL) || s->results.n != 0) return true;
-        if (s->kind == STEP_ARRAY) return true;
+        if (s->kind == STEP_ARRAY || routine_pushes(s)) return true;
         if (s->kind == STEP_CALL) {
             const routine *const r = called_routine(l, s);
             if (!r->lends || r->frame.n != 0) return true;
@@ -101,7 +104,8 @@ static bool keeps(const layout *l, const list *steps) {
 static bool is_settled(const layout *l, const list *steps, long copies) {
     for (size_t i = 0; i < steps->n; i++) {
         const step *const s = steps->at[i];
-        if (s->kind == STEP_ARRAY || s->kind == STEP_SORT || (s->kind == STEP_COPY && s->push))
+        if (s->kind == STEP_ARRAY || s->kind == STEP_SORT ||
+            (s->kind == STEP_COPY && s->push) || routine_pushes(s))
             return false;
         if (s->kind == STEP_CALL && !called_routine(l, s)->lends) return false;
         const bool loops = s->kind == STEP_COUNTED || s->kind == STEP_LOOP;
@@ -243,6 +247,9 @@ static void lay(layout *l, const list *steps, const shelf *at) {
         case STEP_SORT:
             if (s->push) at->in->dynamic = true;
             break;
+        case STEP_ROUTINE:
+            if (routine_pushes(s)) at->in->dynamic = true;
+            break;
         case STEP_IF:
             if (!(is_idle(&s->body) && is_idle(&s->other))) s->noted = keep_whole(at);
             lay(l, &s->body, at);
@@ -266,6 +273,7 @@ static bool takes_memory(const routine *r, const list *steps) {
         const step *const s = steps->at[i];
         if (s->kind == STEP_PLAIN && (s->text == NULL ? is_free(s->e) : s->e == NULL))
             return true; /* or jumps out of it */
+        if (s->kind == STEP_ROUTINE) return true;
         if (s->kind == STEP_ASSIGN && memory_call(r, s) != NULL) return true;
         if (takes_memory(r, &s->body) || takes_memory(r, &s->other)) return true;
     }

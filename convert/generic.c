@@ -9,6 +9,10 @@
 static const char initial_text[] =
     "#ifdef WG_AS_DOUBLE\n#define WGC_INITIAL(x) (x)\n#else\n#define WGC_INITIAL(x) {.value = x}\n#endif\n";
 
+/* A number as an operand of wg_let_NAME. */
+static const char number_text[] =
+    "#if defined(WG_AS_DOUBLE) || defined(WG_AS_DUAL)\n#define WGC_NUMBER(x) (x)\n#else\n#define WGC_NUMBER(x) wg_constant(x)\n#endif\n";
+
 static const char *rounds_name(const char *in) { return format("%s_ROUNDS", guard_of(in)); }
 
 void put_once(text *to, const writer *w, const char *in, const char *s, bool line) {
@@ -103,6 +107,10 @@ const char *in_rounds(const writer *w, const char *in, const char *body) {
     if (strstr(body, "WGC_INITIAL") != NULL) {
         put(&names, initial_text);
         put(&end, "#undef WGC_INITIAL\n");
+    }
+    if (strstr(body, "WGC_NUMBER") != NULL) {
+        put(&names, number_text);
+        put(&end, "#undef WGC_NUMBER\n");
     }
     const char *const rounds = rounds_name(in);
     putf(

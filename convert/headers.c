@@ -48,9 +48,9 @@ void put_headers(const program *p, const file *f, const char *headers, text *to)
 static const char all_of_it[] = "#include <wengert.h>\n";
 
 /* Headers, from the least to those that include others. */
-enum { TYPES, TAPE, SPECIAL, LET, SCALAR, ARRAY, GIVEN, HEADERS };
+enum { TYPES, TAPE, SPECIAL, LET, SCALAR, ARRAY, GIVEN, BLAS_VJP, HEADERS };
 static const char *const header_names[HEADERS] = {"types",  "tape",  "special", "let",
-                                                  "scalar", "array", "given"};
+                                                  "scalar", "array", "given",   "blas_vjp"};
 
 /* By a name, or how it begins (with a *); the first row that fits. Powers of two are written in
  * sources, too, that have no math.h, which comes with SPECIAL. */
@@ -59,12 +59,12 @@ static const struct {
     int header;
 } homes[] = {
     {"wg_let_given", GIVEN}, {"wg_terms*", GIVEN}, {"wg_chain", GIVEN},  {"wg_let_*", LET},
-    {"wg_let", SCALAR},      {"wg_add", SCALAR},   {"wg_sub", SCALAR},   {"wg_mul", SCALAR},
-    {"wg_div", SCALAR},      {"wg_neg", SCALAR},   {"wgi_op_*", SCALAR}, {"wg_lt", ARRAY},
-    {"wg_le", ARRAY},        {"wg_gt", ARRAY},     {"wg_ge", ARRAY},     {"wg_eq", ARRAY},
-    {"wg_ne", ARRAY},        {"wg_tape", TAPE},    {"wg_real", TAPE},    {"wg_constant", TAPE},
-    {"wg_value", TAPE},      {"wg_status", TYPES}, {"WG_OK", TYPES},     {"WG_E*", TYPES},
-    {"wgi_*", SPECIAL},      {"ldexp", SPECIAL}};
+    {"wg_vjp_*", BLAS_VJP},  {"wg_let", SCALAR},   {"wg_add", SCALAR},   {"wg_sub", SCALAR},
+    {"wg_mul", SCALAR},      {"wg_div", SCALAR},   {"wg_neg", SCALAR},   {"wgi_op_*", SCALAR},
+    {"wg_lt", ARRAY},        {"wg_le", ARRAY},     {"wg_gt", ARRAY},     {"wg_ge", ARRAY},
+    {"wg_eq", ARRAY},        {"wg_ne", ARRAY},     {"wg_tape", TAPE},    {"wg_real", TAPE},
+    {"wg_constant", TAPE},   {"wg_value", TAPE},   {"wg_status", TYPES}, {"WG_OK", TYPES},
+    {"WG_E*", TYPES},        {"wgi_*", SPECIAL},   {"ldexp", SPECIAL}};
 
 /* HEADERS: it is none of the library's; -1: of any header. */
 static int home_of(const char *name) {

@@ -266,7 +266,7 @@ static bool write_all(const options *o, analysis *a) {
                 .generic = same(o->to, "generic"),
                 .blocks = same(o->to, "blocks")};
     if (w.blocks) w.duals = dual_width(&w, (unsigned)strtoul(o->directions, NULL, 10));
-    if (!w.generic && w.duals == 0) choose_calls(&w, o->in_line);
+    if (w.duals == 0) choose_calls(&w, o->in_line);
     const char *const header = beside(o->out, ".h");
     output out = {.source = o->out, .header = last_part(header), .alone = o->files.n == 1};
     refuse_lent(a);

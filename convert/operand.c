@@ -17,8 +17,10 @@ static operand recorded(const writer *w, operand o) {
 static operand call(const writer *w, const char *name, size_t n, const operand *o) {
     text to = {NULL, 0, 0};
     putf(&to, "wg_let_%s(%s", name + strlen("wg_"), w->tape);
+    /* duals are not to multiply by a number as by another dual */
+    const char *const number = w->generic ? ", WGC_NUMBER(%s)" : ", wg_constant(%s)";
     for (size_t i = 0; i < n; i++)
-        putf(&to, o[i].variables != 0 ? ", %s" : ", wg_constant(%s)", recorded(w, o[i]).s);
+        putf(&to, o[i].variables != 0 ? ", %s" : number, recorded(w, o[i]).s);
     put(&to, ")");
     return leaf(text_of(&to));
 }

@@ -18,10 +18,10 @@ static const char *comparison(const char *op) {
 }
 
 /* Node n, as the tape compares a variable, or a number, with another one: their functions take
- * variables, the macros of the same names numbers, too. */
+ * variables, the macros of the same names numbers, too, and other types in a kernel for three. */
 static const char *compare(writer *w, const node *n, const char *name, const char *x,
                            bool x_varies, const char *y, bool y_varies) {
-    if (!by_calls(w, n)) return format("%s(%s, %s, %s)", name, w->tape, x, y);
+    if (w->generic || !by_calls(w, n)) return format("%s(%s, %s, %s)", name, w->tape, x, y);
     return format("(%s)(%s, %s, %s)", name, w->tape,
                   x_varies ? x : format("wg_constant(%s)", x),
                   y_varies ? y : format("wg_constant(%s)", y));

@@ -270,6 +270,10 @@ static void walk(planner *p, list *steps) {
             use_value(p, s->call->child[2]);
             use_value(p, s->call->child[3]);
             break;
+        case STEP_ROUTINE:
+            walk_routine(p, s);
+            if (s->to.name != NULL) walk_assign(p, s);
+            break;
         case STEP_COPY:
             use_value(p, s->to.n);
             if (s->e != NULL) use_value(p, s->e);

@@ -58,6 +58,10 @@ cell *variable_cell(const planner *p,
                     const char *name); /* of a variable of ours; NULL: there is none */
 bool is_local(const planner *p,
               const target *t); /* a local variable that only its name leads to */
+/* routine_steps.c: which values the adjoint of a routine asks for, and what of these the
+ * routine overwrites. */
+void walk_routine(planner *p, step *s);
+bool routine_changes(const step *s, const cell *c);
 /* The call, no step of its own, by which a step may change c; NULL: there is none. */
 const node *step_changes(const planner *p, const step *s, cell *c);
 /* Marks what is computed again where a list of steps goes back; `whole`: the steps of the

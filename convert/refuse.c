@@ -2,6 +2,7 @@
 /* refuse.c - what cannot be, said when it is known what is a variable. */
 #include "convert/cells.h"
 #include "convert/known.h"
+#include "convert/routines.h"
 
 enum { MOST_STEPS = 16 }; /* from pointer to pointer, structure to structure */
 
@@ -237,13 +238,15 @@ void refuse_recorded(const analysis *a) {
             if (r->n->children == 5) refuse_order(a, r);
             continue;
         }
-        bool holds = false;
+        bool holds = false, fortran;
+        const routine_row *const routine = routine_called(r->n, &fortran);
+        if (routine != NULL && (routine->back != 0 || routine->result == 'i')) continue;
         for (size_t k = 1; k < r->n->children; k++) {
             cell *const c = node_cell(r->v, r->n->child[k]);
             holds |= c != NULL && holds_variables(c);
         }
         if (r->v->touched && holds)
-            error_at(place_of(r->n), "'%s' cannot be turned round: %s, which --to tape can",
+            error_at(place_of(r->n), "'%s' cannot be turned round: %s, which --to tape has",
                      source(r->n), r->what);
     }
 }

@@ -6,19 +6,32 @@
 #include "convert/routines.h"
 
 static const routine_row all[] = {
-    {"ddot", "nAnAn", "", 'r', false},        {"dnrm2", "nAn", "", 'r', false},
-    {"dasum", "nAn", "", 'r', false},         {"idamax", "nAn", "", 'i', false},
-    {"daxpy", "naAnBn", "", 0, false},        {"dscal", "naBn", "", 0, false},
-    {"dcopy", "nAnBn", "", 0, false},         {"dswap", "nBnBn", "", 0, true},
-    {"dgemv", "ofnnaAnAnaBn", "", 0, false},  {"dsymv", "ofnaAnAnaBn", "", 0, false},
-    {"dger", "onnaAnAnBn", "", 0, false},     {"dtrmv", "offfnAnBn", "", 0, false},
-    {"dtrsv", "offfnAnBn", "", 0, false},     {"dgemm", "offnnnaAnAnaBn", "", 0, false},
-    {"dsymm", "offnnaAnAnaBn", "", 0, false}, {"dsyrk", "offnnaAnaBn", "", 0, false},
-    {"dtrmm", "offffnnaAnBn", "", 0, false},  {"dtrsm", "offffnnaAnBn", "", 0, false},
-    {"dgetrf", "onnBni", "", 's', false},     {"dgetrs", "ofnnAniBn", "", 's', false},
-    {"dgesv", "onnBniBn", "", 's', true},     {"dpotrf", "ofnBn", "", 's', false},
-    {"dpotrs", "ofnnAnBn", "", 's', false},   {"dposv", "ofnnBnBn", "", 's', true},
-    {"dgels", "ofnnnBnBn", "wl", 's', true},  {"dsyev", "offnBnB", "wl", 's', true},
+    {"ddot", "nAnAn", "", 'r', false, 'p', ""},
+    {"dnrm2", "nAn", "", 'r', false, 's', ""},
+    {"dasum", "nAn", "", 'r', false, 's', ""},
+    {"idamax", "nAn", "", 'i', false, 0, ""},
+    {"daxpy", "naAnBn", "", 0, false, 'p', "1"},
+    {"dscal", "naBn", "", 0, false, 'm', "1"},
+    {"dcopy", "nAnBn", "", 0, false, 'c', "1"},
+    {"dswap", "nBnBn", "", 0, true, 'c', "11"},
+    {"dgemv", "ofnnaAnAnaBn", "", 0, false, 'p', "t"},
+    {"dsymv", "ofnaAnAnaBn", "", 0, false, 'p', "3"},
+    {"dger", "onnaAnAnBn", "", 0, false, 'p', "23"},
+    {"dtrmv", "offfnAnBn", "", 0, false, 'm', "5"},
+    {"dtrsv", "offfnAnBn", "", 0, false, 'd', "5"},
+    {"dgemm", "offnnnaAnAnaBn", "", 0, false, 'p', "45"},
+    {"dsymm", "offnnaAnAnaBn", "", 0, false, 'p', "45"},
+    {"dsyrk", "offnnaAnaBn", "", 0, false, 'q', "44"},
+    {"dtrmm", "offffnnaAnBn", "", 0, false, 'm', "67"},
+    {"dtrsm", "offffnnaAnBn", "", 0, false, 'd', "67"},
+    {"dgetrf", "onnBni", "", 's', false, 'f', "23"},
+    {"dgetrs", "ofnnAniBn", "", 's', false, 'd', "34"},
+    {"dgesv", "onnBniBn", "", 's', true, 'v', "2223"},
+    {"dpotrf", "ofnBn", "", 's', false, 'f', "33"},
+    {"dpotrs", "ofnnAnBn", "", 's', false, 'd', "34"},
+    {"dposv", "ofnnBnBn", "", 's', true, 'v', "3334"},
+    {"dgels", "ofnnnBnBn", "wl", 's', true, 0, ""},
+    {"dsyev", "offnBnB", "wl", 's', true, 0, ""},
 };
 
 static const char *const prefixes[] = {"cblas_", "LAPACKE_"};
@@ -92,7 +105,7 @@ cell *call_routine(analysis *a, version *v, const node *n, const routine_row *r,
                 (k < i || (r->each_way && routine_argument(r, fortran, k) == 'B')))
                 flow(of[k], of[i]);
     }
-    note(&a->recorded, v, n, "it is a routine of BLAS or LAPACK with variables");
+    note(&a->recorded, v, n, "it is a routine of BLAS or LAPACK without an adjoint here");
     note(&a->routines, v, n, "");
     return out;
 }

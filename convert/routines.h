@@ -15,6 +15,12 @@ typedef struct routine_row {
     const char *more; /* what follows in Fortran: w work space, l its length */
     char result;      /* r number, i integer, s status, 0 none */
     bool each_way;    /* what is written depends on all arrays, not only on those before it */
+    /* How adjoints go back: s sums of an array, p product, q of a matrix with itself, m in place,
+     * d division in place, f factors, v factors and a solution, c copies; 0: there is none */
+    char back;
+    /* Of each B the arguments, from 1, that say how many rows and columns it has; one: of a
+     * vector; t: of a product with op(A) */
+    const char *lengths;
 } routine_row;
 
 /* A call of one; NULL: it is not. *fortran: by its Fortran name, arguments by pointers. */

@@ -125,6 +125,20 @@ static const char sort_text[] =
     "    memcpy(at, room, n * size);\n    memcpy(room, shadow, n * size);\n"
     "    for (size_t i = 0; i < n; i++) memcpy((char *)shadow + from[i] * size, room + i * size, size);\n}\n#endif\n";
 
-const char *stack_definition(bool sorts) {
-    return format("%s%s%s%s", stack_text, stack_text_more, parts_text, sorts ? sort_text : "");
+static const char routine_text[] =
+    "\n#ifndef WGC_ROUTINES\n#define WGC_ROUTINES\n/* What a vector has of memory, and a matrix, in bytes. */\n"
+    "__attribute__((unused)) static size_t wgc_line(int n, int step) {\n"
+    "    return n > 0 ? (1 + (size_t)(n - 1) * (size_t)(step < 0 ? -step : step)) * sizeof(double) : 0;\n}\n"
+    "__attribute__((unused)) static size_t wgc_plane(int order, int m, int n, int ld) {\n"
+    "    const int lines = order == 101 ? m : n, length = order == 101 ? n : m;\n"
+    "    return m > 0 && n > 0 && ld > 0 ? ((size_t)(lines - 1) * (size_t)ld + (size_t)length) * sizeof(double) : 0;\n}\n"
+    "__attribute__((unused)) static int wgc_rows(int trans, int m, int n) {\n"
+    "    return trans == 111 || trans == 'N' || trans == 'n' ? m : n;\n}\n"
+    "/* What cannot go back ends the run. */\n"
+    "__attribute__((unused)) static void wgc_went(wgc_stack *s, wg_status status) {\n"
+    "    if (status != WG_OK) longjmp(s->out, status == WG_ESINGULAR ? 3 : 2);\n}\n#endif\n";
+
+const char *stack_definition(bool sorts, bool routines) {
+    return format("%s%s%s%s%s", stack_text, stack_text_more, parts_text, sorts ? sort_text : "",
+                  routines ? routine_text : "");
 }

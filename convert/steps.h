@@ -16,9 +16,10 @@ typedef enum step_kind {
     STEP_CALL,   /* of a version with variables; its result, if it has one, is `to` */
     STEP_PLAIN,  /* what only runs forwards, as printf */
     STEP_ARRAY, /* memory for an array whose size is known when it runs; `text`: how many elements */
-    STEP_CLEAR, /* an array or structure is 0, before what its initialiser gives */
-    STEP_COPY,  /* memcpy(to, e, text bytes) of variables; without e: memset to 0 */
-    STEP_SORT,  /* qsort(to, ..) of variables: what follows `to` in `text` */
+    STEP_CLEAR,   /* an array or structure is 0, before what its initialiser gives */
+    STEP_COPY,    /* memcpy(to, e, text bytes) of variables; without e: memset to 0 */
+    STEP_SORT,    /* qsort(to, ..) of variables: what follows `to` in `text` */
+    STEP_ROUTINE, /* of BLAS or LAPACK, with variables; its result, if it has one, is `to` */
     STEP_IF,
     STEP_COUNTED, /* for (to = from; to < e; to += by), whose bounds and `to` the body does not change */
     STEP_LOOP /* while (e) body; with `at_end`: do body while (e) */
@@ -57,6 +58,15 @@ typedef struct factor {
     const char *how;
 } factor;
 
+/* An argument of a routine of BLAS or LAPACK. */
+typedef struct routine_operand {
+    const node *n;
+    char kind;    /* its letter (routines.h) */
+    cell *memory; /* what it leads to; NULL: it is a number */
+    bool holds;   /* it has a shadow */
+    bool push;    /* what is overwritten there is kept */
+} routine_operand;
+
 typedef struct step step;
 struct step {
     step_kind kind;
@@ -81,9 +91,12 @@ struct step {
     const char
         *undo;  /* instead: what is taken from a whole number to have the old one, as in i++ */
     bool again; /* computed again, backwards */
-    list results; /* struct kept_call: the inner ones first */
-    bool parts;   /* an assignment of text with a derivative: */
-    list factors; /* struct factor */
+    list results;                      /* struct kept_call: the inner ones first */
+    bool parts;                        /* an assignment of text with a derivative: */
+    list factors;                      /* struct factor */
+    const struct routine_row *routine; /* of STEP_ROUTINE: */
+    bool fortran;
+    list operands; /* struct routine_operand */
     /* where it is kept: what is overwritten, and its shadow; which way an if went; how often a
      * loop turned; the extent of a function that is called */
     const char *kept, *kept_shadow, *noted, *lent;

@@ -59,13 +59,13 @@ void put_restore(text *to, const char *indent, const char *x, const char *kept, 
     else putf(to, "%smemcpy(&%s, &%s, sizeof %s);\n", indent, x, kept, x);
 }
 
-static void keep_old(emitter *m, const step *s, const char *indent) {
+void keep_old(emitter *m, const step *s, const char *indent) {
     if (s->kept == NULL) return;
     put_keep(m->to, indent, s->kept, print_target(m->r, &s->to), s->to.type);
     if (s->kept_shadow != NULL)
         putf(m->to, "%s%s = %s;\n", indent, s->kept_shadow, shadow_target(m->r, &s->to));
 }
-static void restore_old(emitter *m, const step *s, const char *indent) {
+void restore_old(emitter *m, const step *s, const char *indent) {
     if (s->kept == NULL) return;
     put_restore(m->to, indent, print_target(m->r, &s->to), s->kept, s->to.type);
     if (s->kept_shadow != NULL)
@@ -242,6 +242,9 @@ void forward(emitter *m, const list *steps, const char *indent) {
         case STEP_CLEAR:
             keep_old(m, s, indent);
             putf(m->to, "%smemset(&%s, 0, sizeof %s);\n", indent, s->to.name, s->to.name);
+            break;
+        case STEP_ROUTINE:
+            forward_routine(m, s, indent);
             break;
         case STEP_SORT:
             putf(m->to, "%swgc_sort(wgc_s, %s, %s, %s);\n", indent, print(r, s->to.n), s->text,
@@ -462,6 +465,9 @@ void backward(emitter *m, const list *steps, const char *indent) {
                 const char *const b = shadow_name(r, s->to.name);
                 putf(m->to, "%smemset(&%s, 0, sizeof %s);\n", indent, b, b);
             }
+            break;
+        case STEP_ROUTINE:
+            backward_routine(m, s, indent);
             break;
         case STEP_SORT:
             putf(m->to, "%swgc_unsort(wgc_s, %s, %s, %s);\n", indent, print(r, s->to.n),

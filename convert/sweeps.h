@@ -43,11 +43,19 @@ void lay_out_all(const list *routines, list *order);
 /* Do these steps do nothing on the way back? */
 bool is_idle(const list *steps);
 
+/* ---- routine_steps.c */
+bool routine_pushes(const step *s);    /* is anything left on the stack? */
+bool routine_goes_back(const step *s); /* has it to do with variables? */
+void forward_routine(emitter *m, const step *s, const char *indent);
+void backward_routine(emitter *m, const step *s, const char *indent);
+
 /* ---- sweeps.c */
 const char *assignable(const type *t,
                        const char *name); /* a variable; what it points to stays const */
 void put_keep(text *to, const char *indent, const char *kept, const char *x, const type *t);
 void put_restore(text *to, const char *indent, const char *x, const char *kept, const type *t);
+void keep_old(emitter *m, const step *s, const char *indent); /* of `to` */
+void restore_old(emitter *m, const step *s, const char *indent);
 void put_extent(emitter *m, const extent *e, const char *indent); /* at the beginning of it */
 void end_extent(emitter *m, const extent *e, const char *indent);
 void forward(emitter *m, const list *steps, const char *indent);

@@ -97,7 +97,8 @@ typedef struct mode {
 static const mode modes[] = {
     {"tape", "", OPTIMISED, HEADER_FIRST, true, false, false, WITH_ORDER, 0},
     {"calls", "--inline 0", QUICK, HEADER_SAME, true, false, false, WITH_ORDER, 1},
-    {"generic", "--to generic", QUICK, HEADER_FIRST, true, true, false, WITH_EXPRESSIONS, 0},
+    {"generic", "--to generic --inline 6", QUICK, HEADER_FIRST, true, true, false,
+     WITH_EXPRESSIONS, 0},
     {"blocks", "--to blocks --directions 16", QUICK, HEADER_BY_GCC, true, false, true,
      WITH_DUALS, 1},
     {"regions", "--to blocks --directions 0 --rows 0", QUICK, HEADER_SAME, true, false, false,

@@ -194,7 +194,7 @@ const char *vjp_declaration(writer *w) {
         &to,
         "\n/* %s_vjp - y = f(x) and g = J'w, without a tape.\n * Shapes: x and g of n, y and w of m.\n"
         " * Errors: WG_ENULL, WG_ESHAPE, WG_ENOMEM, WG_EARG (a pointer leads to a function that was not converted, or into\n"
-        " * the structure that has it); then y and g are of no use. */\n%s;\n",
+        " * the structure that has it), WG_ESINGULAR (a matrix is, that LAPACK solves with); then y and g are of no use. */\n%s;\n",
         w->a->root->name, prototype(w));
     return text_of(&to);
 }
@@ -300,7 +300,7 @@ const char *vjp_definition(writer *w) {
         "    wgc_open(&wgc_s, &wgc_first, wgc_room, %d);\n"
         "    %s_begin();\n    switch (setjmp(wgc_s.out)) {\n"
         "    case 0: wgc_status = %s_both(&wgc_s, wgc_n, wgc_x, wgc_m, wgc_y, wgc_w, wgc_g, wgc_from); break;\n"
-        "    case 1: wgc_status = WG_ENOMEM; break;\n    default: wgc_status = WG_EARG;\n    }\n"
+        "    case 1: wgc_status = WG_ENOMEM; break;\n    case 3: wgc_status = WG_ESINGULAR; break;\n    default: wgc_status = WG_EARG;\n    }\n"
         "    %s_end();\n    wgc_close(&wgc_s);\n    return wgc_status;\n}\n",
         prototype(w), FIRST_WORDS, FIRST_WORDS, w->a->root->name, w->a->root->name,
         w->a->root->name);

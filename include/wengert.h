@@ -33,6 +33,7 @@
 #include <wengert/statistics.h>
 #include <wengert/batch.h>
 #include <wengert/blas.h>
+#include <wengert/blas_vjp.h>
 #include <wengert/operand.h>
 #include <wengert/implicit.h>
 #include <wengert/matrix_drivers.h>

@@ -156,6 +156,40 @@ int main(void) {
     return good != WG_OK || bad != WG_EARG;
 }
 C
+# A matrix that is singular: the same status with a tape and without.
+cat >"$dir/solve.c" <<'C'
+int LAPACKE_dgesv(int order, int n, int k, double *a, int lda, int *pivot, double *b, int ldb);
+double f(int n, const double *x) {
+    double a[4] = {x[0], x[1], x[1], x[2]}, b[2] = {1, x[3]};
+    int pivot[2];
+    (void)LAPACKE_dgesv(102, n, 1, a, 2, pivot, b, 2);
+    return b[0] * b[1];
+}
+C
+cat >"$dir/use_solve.c" <<'C'
+int main(void) {
+    const double x[4] = {3, 1, 2, 0.5}, singular[4] = {4, 2, 1, 3};
+    double y, w = 1, g[4];
+    f_wg_arguments a = {.n = 2, .x = x};
+#ifdef TAPE
+    wg_tape *const tape = wg_tape_new(NULL);
+    const wg_status good = wg_gradient(tape, f_wg_callback, &a, 4, x, &y, g);
+    const wg_status bad = wg_gradient(tape, f_wg_callback, &a, 4, singular, &y, g);
+    (void)w;
+    wg_tape_free(tape);
+#else
+    const wg_status good = f_wg_vjp(4, x, 1, &y, &w, g, &a), bad = f_wg_vjp(4, singular, 1, &y, &w, g, &a);
+#endif
+    return good != WG_OK || bad != WG_ESINGULAR;
+}
+C
+for to in tape adjoint; do
+    answers "a system, $to" 0 '' -- "$dir/solve.c" --to $to --function f --with-respect-to 'x[0:4]' --of return -o "$dir/solve_$to.c"
+    { echo '#include <wengert.h>'; cat "$dir/solve_$to.c" "$dir/use_solve.c"; } >"$dir/solve_use.c"
+    [ $to = tape ] && taped=-DTAPE || taped=
+    $CC -Wall -Wextra $taped -Iinclude "-I$dir" -o "$dir/solve" "$dir/solve_use.c" "$B/libwengert.a" $LDFLAGS $CFLAGS $MATH_LIBS -ldl -lm && "$dir/solve" ||
+        complain "a singular matrix has no status, $to"
+done
 for to in tape adjoint; do
     cat "$dir/inside_$to.c" "$dir/use_inside.c" >"$dir/inside_use.c"
     [ $to = tape ] && taped=-DTAPE || taped=

@@ -40,12 +40,13 @@ static inline wg_real WG_NAME(smooth)(wg_tape *t, const wg_real *x) {
     return wg_let(t, wg_mul(wg_clamp(s, -100, 100L), wg_log1p(wg_hypot(c, x[1]))));
 }
 
-/* Sums, products and quotients of few bits: exact in any order of evaluation. */
+/* Sums, products and quotients of few bits: exact in any order of evaluation, also by calls. */
 static inline wg_real WG_NAME(exact)(wg_tape *t, const wg_real *x) {
     const wg_real a = wg_let(t, wg_div(wg_mul(wg_add(x[0], 3), x[1]), x[2]));
     const wg_real b = wg_let(t, wg_sub(wg_square(a), wg_mul(wg_neg(a), x[3])));
     const wg_real c = wg_let(t, wg_fma(b, x[0], wg_sub(wg_mul(2, x[1]), wg_div(x[3], 4))));
-    return wg_let(t, wg_add(c, wg_mul(a, wg_sub(b, wg_reciprocal(x[2])))));
+    const wg_real d = wg_let_sub(t, b, wg_let_reciprocal(t, x[2])); /* calls, on a tape */
+    return wg_let_add(t, c, wg_let_mul(t, a, d));
 }
 
 /* Control flow by comparisons, by values, and selects that need neither. */

@@ -322,6 +322,204 @@ static void values_and_derivatives_are_those_of_the_calls(void **state) {
     wg_tape_free(t);
 }
 
+/* Adjoints on plain arrays: with the values from before the call, or those that it left. */
+static bool finds_results(routine of) {
+    return of == DTRSV || of == DTRSM || (of >= DGETRF && of <= DPOSV);
+}
+typedef struct arrays {
+    double *a, *b, *c, alpha, beta;
+} arrays;
+static wg_status by_adjoints(const trial *r, const arrays *x, const arrays *bar,
+                             double *alpha_b, double *beta_b, double *work) {
+    const int o = r->order, m = r->m, n = r->n, k = r->k, u = r->uplo, d = r->diag, s = r->side;
+    const bool numbers = r->numbers && is_read_only(r);
+    double *const a_b = numbers ? NULL : bar->a, *const b_b = numbers ? NULL : bar->b,
+                  *const c_b = bar->c, w = c_b[0];
+    const double alpha = x->alpha, beta = x->beta;
+    if (r->of <= DASUM) c_b[0] = 0;
+    switch (r->of) {
+    case DDOT:
+        return wg_vjp_ddot(n, x->a, a_b, r->incx, x->b, b_b, r->incy, w);
+    case DNRM2:
+        return wg_vjp_dnrm2(n, x->a, a_b, abs(r->incx), w);
+    case DASUM:
+        if (r->incx <= 0) c_b[0] = 0;
+        return wg_vjp_dasum(n, x->a, a_b, r->incx, w);
+    case DAXPY:
+        return wg_vjp_daxpy(n, alpha, alpha_b, x->a, a_b, r->incx, x->c, c_b, r->incy);
+    case DSCAL:
+        return wg_vjp_dscal(n, alpha, alpha_b, x->c, c_b, abs(r->incy));
+    case DCOPY:
+        return wg_vjp_dcopy(n, x->a, a_b, r->incx, x->c, c_b, r->incy);
+    case DSWAP:
+        return wg_vjp_dswap(n, x->b, bar->b, r->incx, x->c, c_b, r->incy);
+    case DGEMV:
+        return wg_vjp_dgemv(o, r->ta, m, n, alpha, alpha_b, x->a, a_b, r->lda, x->b, b_b,
+                            r->incx, beta, beta_b, x->c, c_b, r->incy);
+    case DSYMV:
+        return wg_vjp_dsymv(o, u, n, alpha, alpha_b, x->a, a_b, r->lda, x->b, b_b, r->incx,
+                            beta, beta_b, x->c, c_b, r->incy);
+    case DGER:
+        return wg_vjp_dger(o, m, n, alpha, alpha_b, x->a, a_b, r->incx, x->b, b_b, r->incy,
+                           x->c, c_b, r->ldc);
+    case DTRMV:
+        return wg_vjp_dtrmv(o, u, r->ta, d, n, x->a, a_b, r->lda, x->c, c_b, r->incy);
+    case DTRSV:
+        return wg_vjp_dtrsv(o, u, r->ta, d, n, x->a, a_b, r->lda, x->c, c_b, r->incy);
+    case DGEMM:
+        return wg_vjp_dgemm(o, r->ta, r->tb, m, n, k, alpha, alpha_b, x->a, a_b, r->lda, x->b,
+                            b_b, r->ldb, beta, beta_b, x->c, c_b, r->ldc);
+    case DSYMM:
+        return wg_vjp_dsymm(o, s, u, m, n, alpha, alpha_b, x->a, a_b, r->lda, x->b, b_b, r->ldb,
+                            beta, beta_b, x->c, c_b, r->ldc);
+    case DSYRK:
+        return wg_vjp_dsyrk(o, u, r->ta, n, k, alpha, alpha_b, x->a, a_b, r->lda, beta, beta_b,
+                            x->c, c_b, r->ldc);
+    case DTRMM:
+        return wg_vjp_dtrmm(o, s, u, r->ta, d, m, n, alpha, alpha_b, x->a, a_b, r->lda, x->c,
+                            c_b, r->ldc);
+    case DTRSM:
+        return wg_vjp_dtrsm(o, s, u, r->ta, d, m, n, alpha, alpha_b, x->a, a_b, r->lda, x->c,
+                            c_b, r->ldc);
+    case DGETRF:
+        return wg_vjp_dgetrf(o, n, n, x->c, c_b, r->lda, r->pivot, work);
+    case DGETRS:
+        return wg_vjp_dgetrs(o, r->ta, n, k, x->a, a_b, r->lda, r->pivot, x->c, c_b, r->ldc,
+                             work);
+    case DGESV:
+        return wg_vjp_dgesv(o, n, k, x->b, bar->b, r->lda, r->pivot, x->c, c_b, r->ldc, work);
+    case DPOTRF:
+        return wg_vjp_dpotrf(o, u, n, x->c, c_b, r->lda, work);
+    case DPOTRS:
+        return wg_vjp_dpotrs(o, u, n, k, x->a, a_b, r->lda, x->c, c_b, r->ldc, work);
+    case DPOSV:
+        return wg_vjp_dposv(o, u, n, k, x->b, bar->b, r->lda, x->c, c_b, r->ldc, work);
+    default:
+        return WG_EMODE;
+    }
+}
+
+static void adjoints_of_plain_arrays_are_those_of_the_tape(void **state) {
+    (void)state;
+    uint64_t seed = 11;
+    wg_tape *const t = wg_tape_new(NULL);
+    for (routine of = DDOT; of <= DPOSV; of++)
+        for (int i = 0; i < 3 * TRIALS; i++) {
+            trial r = random_trial(of, &seed), same = r;
+            double x[INPUTS], before[INPUTS], y[2 * PLACES], w[2 * PLACES], g[INPUTS],
+                bar[INPUTS] = {0}, scalars[2] = {0, 0};
+            for (size_t k = 0; k < 2 * PLACES; k++) w[k] = walk_number(&seed);
+            if (i % 3 == 0) memset(w, 0, PLACES * sizeof *w); /* nothing reads the factors */
+            memcpy(before, r.start, sizeof before);
+            memcpy(x, r.start, sizeof x);
+            assert_int_equal(wg_vjp(t, called, &r, INPUTS, x, 2 * PLACES, w, y, g), WG_OK);
+            by_library(&same, x, x + PLACES, x + 2 * PLACES, x[3 * PLACES], x[3 * PLACES + 1]);
+            double *const v = finds_results(of) ? x : before;
+            double *const work = malloc(wg_vjp_room(r.n, r.k) * sizeof *work);
+            assert_non_null(work);
+            memcpy(bar + PLACES, w, sizeof w);
+            const arrays of_values = {v, v + PLACES, v + 2 * PLACES, r.start[3 * PLACES],
+                                      r.start[3 * PLACES + 1]},
+                         of_bars = {bar, bar + PLACES, bar + 2 * PLACES, 0, 0};
+            assert_int_equal(
+                by_adjoints(&same, &of_values, &of_bars, &scalars[0], &scalars[1], work),
+                WG_OK);
+            free(work);
+            memcpy(bar + 3 * PLACES, scalars, sizeof scalars);
+            for (size_t k = 0; k < INPUTS; k++)
+                if (!(fabs(bar[k] - g[k]) <=
+                      TOL_PROBLEM_ULP * DBL_EPSILON * fmax(1, fabs(g[k]))))
+                    fail_msg("routine %d, trial %d: adjoint %zu is %.17g, by the tape %.17g",
+                             (int)of, i, k, bar[k], g[k]);
+        }
+    wg_tape_free(t);
+}
+
+static void adjoints_refuse_and_leave_alone(void **state) {
+    (void)state;
+    double a[4] = {2, 0, 1, 0}, x[2] = {1, NAN}, a_b[4] = {0}, x_b[2] = {3, 5},
+           y_b[2] = {NAN, 7}, work[1 << 12];
+    const int pivot[2] = {1, 3};
+    assert_true(wg_vjp_room(2, 1) <= sizeof work / sizeof *work);
+    assert_int_equal(wg_vjp_room(0, 1), 0);
+    /* beta = 0: whatever y was, and without its adjoint it is not read */
+    assert_int_equal(
+        wg_vjp_dgemv('C', 'N', 2, 2, 1, NULL, a, NULL, 2, x, NULL, 1, 0, NULL, NULL, y_b, 1),
+        WG_OK);
+    assert_true(y_b[0] == 0 && y_b[1] == 0);
+    assert_int_equal(
+        wg_vjp_dgemv('X', 'N', 2, 2, 1, NULL, a, NULL, 2, x, x_b, 1, 0, NULL, NULL, y_b, 1),
+        WG_EARG);
+    assert_int_equal(
+        wg_vjp_dgemv('C', 'N', 2, 2, 1, NULL, a, NULL, 1, x, x_b, 1, 0, NULL, NULL, y_b, 1),
+        WG_ESHAPE);
+    assert_int_equal(
+        wg_vjp_dgemv('C', 'N', 2, 2, 1, NULL, a, NULL, 2, x, x_b, 0, 0, NULL, NULL, y_b, 1),
+        WG_EARG);
+    assert_int_equal(
+        wg_vjp_dgemv('C', 'N', 2, 2, 1, NULL, NULL, NULL, 2, x, x_b, 1, 0, NULL, NULL, y_b, 1),
+        WG_ENULL);
+    assert_int_equal(wg_vjp_dtrsv('C', 'U', 'N', 'N', 2, a, a_b, 2, x, x_b, 1), WG_ESINGULAR);
+    assert_int_equal(wg_vjp_dtrsv('C', 'U', 'N', 'U', 2, a, NULL, 2, x, x_b, 1), WG_OK);
+    assert_true(x_b[0] == 3 && x_b[1] == 5 - 3 * a[2]);
+    assert_int_equal(wg_vjp_dgetrf('C', 2, 1, a, a_b, 2, pivot, work), WG_ESHAPE);
+    assert_int_equal(wg_vjp_dgetrf('C', 2, 2, a, a_b, 2, pivot, work), WG_EARG);
+    assert_int_equal(wg_vjp_dpotrs('C', 'L', 2, 1, a, NULL, 2, x, x_b, 2, work), WG_ESINGULAR);
+    assert_int_equal(wg_vjp_dposv('C', 'X', 2, 1, a, a_b, 2, x, x_b, 2, work), WG_EARG);
+    /* one vector as both: x += 2 x; x = x */
+    assert_int_equal(wg_vjp_daxpy(2, 2, NULL, x, x_b, 1, x, x_b, 1), WG_OK);
+    assert_true(x_b[0] == 9 && x_b[1] == 3 * (5 - 3 * a[2]));
+    assert_int_equal(wg_vjp_dcopy(2, x, x_b, 1, x, x_b, 1), WG_OK);
+    assert_true(x_b[0] == 9);
+    /* no size */
+    assert_int_equal(wg_vjp_dgemm('C', 'N', 'N', 2, 0, 2, 1, NULL, NULL, NULL, 0, NULL, NULL, 0,
+                                  1, NULL, NULL, NULL, 0),
+                     WG_OK);
+    assert_int_equal(wg_vjp_dnrm2(1, a + 1, a_b, 1, 1), WG_OK);
+    assert_true(a_b[0] == 0);
+}
+
+static void adjoints_refuse_arrays_that_are_null(void **state) {
+    (void)state;
+    double a[4] = {2, 1, 1, 3}, b[4] = {1, 1, 1, 1}, s = 0, work[1 << 12];
+    const int pivot[2] = {1, 2};
+#define IS_NULL(call) assert_int_equal(call, WG_ENULL)
+    IS_NULL(wg_vjp_ddot(2, NULL, NULL, 1, a, b, 1, 1));
+    IS_NULL(wg_vjp_ddot(2, a, b, 1, NULL, NULL, 1, 1));
+    IS_NULL(wg_vjp_dnrm2(2, NULL, b, 1, 1));
+    IS_NULL(wg_vjp_dasum(2, NULL, b, 1, 1));
+    IS_NULL(wg_vjp_daxpy(2, 1, NULL, a, b, 1, a, NULL, 1));
+    IS_NULL(wg_vjp_daxpy(2, 1, &s, NULL, NULL, 1, a, b, 1));
+    IS_NULL(wg_vjp_dscal(2, 1, NULL, a, NULL, 1));
+    IS_NULL(wg_vjp_dscal(2, 1, &s, NULL, b, 1));
+    IS_NULL(wg_vjp_dcopy(2, a, b, 1, a, NULL, 1));
+    IS_NULL(wg_vjp_dswap(2, a, NULL, 1, a, b, 1));
+    IS_NULL(wg_vjp_dswap(2, a, b, 1, a, NULL, 1));
+    IS_NULL(wg_vjp_dgemv('C', 'N', 2, 2, 1, NULL, a, b, 2, NULL, NULL, 1, 0, NULL, a, b, 1));
+    IS_NULL(wg_vjp_dgemv('C', 'N', 2, 2, 1, NULL, a, b, 2, a, NULL, 1, 0, &s, NULL, b, 1));
+    IS_NULL(wg_vjp_dsymv('C', 'L', 2, 1, NULL, NULL, NULL, 2, a, b, 1, 0, NULL, a, b, 1));
+    IS_NULL(wg_vjp_dsymv('C', 'L', 2, 1, NULL, a, b, 2, a, b, 1, 0, NULL, a, NULL, 1));
+    IS_NULL(wg_vjp_dger('C', 2, 2, 1, NULL, a, b, 1, NULL, NULL, 1, a, b, 2));
+    IS_NULL(wg_vjp_dger('C', 2, 2, 1, NULL, a, b, 1, a, b, 1, a, NULL, 2));
+    IS_NULL(wg_vjp_dtrmv('C', 'L', 'N', 'N', 2, NULL, b, 2, a, b, 1));
+    IS_NULL(wg_vjp_dtrsv('C', 'L', 'N', 'N', 2, a, b, 2, NULL, b, 1));
+    IS_NULL(
+        wg_vjp_dgemm('C', 'N', 'N', 2, 2, 2, 1, NULL, NULL, b, 2, a, b, 2, 0, NULL, a, b, 2));
+    IS_NULL(
+        wg_vjp_dgemm('C', 'N', 'N', 2, 2, 2, 1, NULL, a, b, 2, a, b, 2, 0, NULL, a, NULL, 2));
+    IS_NULL(wg_vjp_dsymm('C', 'L', 'L', 2, 2, 1, &s, a, b, 2, NULL, NULL, 2, 0, NULL, a, b, 2));
+    IS_NULL(wg_vjp_dsyrk('C', 'L', 'N', 2, 2, 1, NULL, NULL, b, 2, 0, NULL, a, b, 2));
+    IS_NULL(wg_vjp_dtrmm('C', 'L', 'L', 'N', 'N', 2, 2, 1, NULL, a, b, 2, NULL, b, 2));
+    IS_NULL(wg_vjp_dtrsm('C', 'L', 'L', 'N', 'N', 2, 2, 1, &s, a, b, 2, NULL, b, 2));
+    IS_NULL(wg_vjp_dgetrf('C', 2, 2, a, b, 2, NULL, work));
+    IS_NULL(wg_vjp_dgetrf('C', 2, 2, a, b, 2, pivot, NULL));
+    IS_NULL(wg_vjp_dgetrs('C', 'N', 2, 1, a, b, 2, pivot, NULL, b, 2, work));
+    IS_NULL(wg_vjp_dgesv('C', 2, 1, a, NULL, 2, pivot, a, b, 2, work));
+    IS_NULL(wg_vjp_dpotrf('C', 'L', 2, NULL, b, 2, work));
+    IS_NULL(wg_vjp_dpotrs('C', 'L', 2, 1, a, NULL, 2, a, NULL, 2, work));
+    IS_NULL(wg_vjp_dposv('C', 'L', 2, 1, a, b, 2, a, b, 2, NULL));
+}
+
 static void vectors_of_eigenvalues_are_those_of_the_matrix(void **state) {
     (void)state;
     wg_tape *const t = wg_tape_new(NULL);
@@ -488,6 +686,9 @@ static void a_budget_is_said_by_name(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(values_and_derivatives_are_those_of_the_calls),
+        cmocka_unit_test(adjoints_of_plain_arrays_are_those_of_the_tape),
+        cmocka_unit_test(adjoints_refuse_and_leave_alone),
+        cmocka_unit_test(adjoints_refuse_arrays_that_are_null),
         cmocka_unit_test(vectors_of_eigenvalues_are_those_of_the_matrix),
         cmocka_unit_test(the_largest_is_found_by_value),
         cmocka_unit_test(wrong_arguments_are_refused),

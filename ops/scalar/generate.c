@@ -346,6 +346,11 @@ static void write_retyped(const char *what, int dual) {
                 printf("%s(double)(%c)", k ? ", " : "", argument[k]);
             puts(")");
         }
+        printf("#pragma push_macro(\"wg_let_%s\")\n#undef wg_let_%s\n#define wg_let_%s(t, ", r->name,
+               r->name, r->name);
+        letters("", argument, r->arity, ") ((void)(t), wg_");
+        printf("%s(", r->name);
+        letters("", argument, r->arity, "))\n");
     }
 }
 
@@ -358,7 +363,9 @@ static void write_generic_tape(void) {
     puts(" *");
     puts(" * The names of a kernel mean the taped variable again. Included by generic.h. */");
     for (int i = 0; i < RETYPED; i++) printf("#pragma pop_macro(\"%s\")\n", retyped[i].name);
-    for (int i = 0; i < ROWS; i++) printf("#pragma pop_macro(\"wg_%s\")\n", rows[i].name);
+    for (int i = 0; i < ROWS; i++)
+        printf("#pragma pop_macro(\"wg_%s\")\n#pragma pop_macro(\"wg_let_%s\")\n", rows[i].name,
+               rows[i].name);
 }
 
 /* ---- statement_lists.h -------------------------------------------------------------------

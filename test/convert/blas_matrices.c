@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Levels 2 and 3 of the BLAS: orders, transposes, triangles, leading dimensions, factors that are variables.
- * adjoint: refused
  * generic: refused
  * near: yes
  * behind: blas_plain

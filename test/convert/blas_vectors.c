@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Level 1 of the BLAS on variables and on numbers, with increments, through pointers.
- * adjoint: refused
  * generic: refused
  * near: yes
  * behind: blas_plain

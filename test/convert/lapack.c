@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* LAPACKE on variables: systems by LU and by Cholesky, also with a matrix of numbers, and what is left in it.
- * adjoint: refused
  * generic: refused
  * near: yes
  * behind: blas_plain

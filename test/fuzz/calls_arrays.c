@@ -96,13 +96,92 @@ CALL(wg_dgels, second[0], order(), trans(), size(), size(), size(), own(first), 
 CALL(wg_dsyev, second[0], order(), letter("NV"), uplo(), size(), own(first), leading(),
      own(second))
 
+/* ---- adjoints on plain arrays ---- */
+
+enum { WORK = 1 << 13 };
+static double values[3][ROOM], bars[3][ROOM], factors[2], work[WORK];
+
+static void fill_plain(void) {
+    DOUBLES(v, 16);
+    for (size_t k = 0; k < 3; k++)
+        for (size_t i = 0; i < ROOM; i++) {
+            values[k][i] = v != NULL ? v[(i * (2 * k + 1)) % 16] : 1;
+            bars[k][i] = v != NULL ? v[(i * 5 + k) % 16] : 1;
+        }
+    for (size_t i = 0; i < 8; i++) pivot[i] = one_in(6) ? (int)below(7) - 1 : (int)i + 1;
+}
+static const double *value(size_t k) { return one_in(40) ? NULL : values[k]; }
+static double *bar(size_t k) { return one_in(4) ? NULL : bars[k]; }
+static double *factor(size_t k) { return one_in(2) ? NULL : &factors[k]; }
+static const int *pivots(void) { return one_in(30) ? NULL : pivot; }
+static double *room(void) { return one_in(30) ? NULL : work; }
+
+#define PLAIN(name, ...)                                                                       \
+    ROW(name) {                                                                                \
+        NUMBER(alpha);                                                                         \
+        NUMBER(beta);                                                                          \
+        (void)alpha, (void)beta;                                                               \
+        fill_plain();                                                                          \
+        GIVES_STATUS(name(__VA_ARGS__));                                                       \
+    }
+PLAIN(wg_vjp_ddot, size(), value(0), bar(0), step(), value(1), bar(1), step(), alpha)
+PLAIN(wg_vjp_dnrm2, size(), value(0), bar(0), step(), alpha)
+PLAIN(wg_vjp_dasum, size(), value(0), bar(0), step(), alpha)
+PLAIN(wg_vjp_daxpy, size(), alpha, factor(0), value(0), bar(0), step(), value(1), bar(1),
+      step())
+PLAIN(wg_vjp_dscal, size(), alpha, factor(0), value(0), bar(0), step())
+PLAIN(wg_vjp_dcopy, size(), value(0), bar(0), step(), value(1), bar(1), step())
+PLAIN(wg_vjp_dswap, size(), value(0), bar(0), step(), value(1), bar(1), step())
+PLAIN(wg_vjp_dgemv, order(), trans(), size(), size(), alpha, factor(0), value(0), bar(0),
+      leading(), value(1), bar(1), step(), beta, factor(1), value(2), bar(2), step())
+PLAIN(wg_vjp_dsymv, order(), uplo(), size(), alpha, factor(0), value(0), bar(0), leading(),
+      value(1), bar(1), step(), beta, factor(1), value(2), bar(2), step())
+PLAIN(wg_vjp_dger, order(), size(), size(), alpha, factor(0), value(0), bar(0), step(),
+      value(1), bar(1), step(), value(2), bar(2), leading())
+PLAIN(wg_vjp_dtrmv, order(), uplo(), trans(), diag(), size(), value(0), bar(0), leading(),
+      value(1), bar(1), step())
+PLAIN(wg_vjp_dtrsv, order(), uplo(), trans(), diag(), size(), value(0), bar(0), leading(),
+      value(1), bar(1), step())
+PLAIN(wg_vjp_dgemm, order(), trans(), trans(), size(), size(), size(), alpha, factor(0),
+      value(0), bar(0), leading(), value(1), bar(1), leading(), beta, factor(1), value(2),
+      bar(2), leading())
+PLAIN(wg_vjp_dsymm, order(), side(), uplo(), size(), size(), alpha, factor(0), value(0), bar(0),
+      leading(), value(1), bar(1), leading(), beta, factor(1), value(2), bar(2), leading())
+PLAIN(wg_vjp_dsyrk, order(), uplo(), trans(), size(), size(), alpha, factor(0), value(0),
+      bar(0), leading(), beta, factor(1), value(2), bar(2), leading())
+PLAIN(wg_vjp_dtrmm, order(), side(), uplo(), trans(), diag(), size(), size(), alpha, factor(0),
+      value(0), bar(0), leading(), value(1), bar(1), leading())
+PLAIN(wg_vjp_dtrsm, order(), side(), uplo(), trans(), diag(), size(), size(), alpha, factor(0),
+      value(0), bar(0), leading(), value(1), bar(1), leading())
+ROW(wg_vjp_room) { GIVES_NUMBER(wg_vjp_room(size(), size())); }
+PLAIN(wg_vjp_dgetrf, order(), size(), size(), value(0), bar(0), leading(), pivots(), room())
+PLAIN(wg_vjp_dgetrs, order(), trans(), size(), size(), value(0), bar(0), leading(), pivots(),
+      value(1), bar(1), leading(), room())
+PLAIN(wg_vjp_dgesv, order(), size(), size(), value(0), bar(0), leading(), pivots(), value(1),
+      bar(1), leading(), room())
+PLAIN(wg_vjp_dpotrf, order(), uplo(), size(), value(0), bar(0), leading(), room())
+PLAIN(wg_vjp_dpotrs, order(), uplo(), size(), size(), value(0), bar(0), leading(), value(1),
+      bar(1), leading(), room())
+PLAIN(wg_vjp_dposv, order(), uplo(), size(), size(), value(0), bar(0), leading(), value(1),
+      bar(1), leading(), room())
+
 static const struct row list[] = {
-    LISTED(wg_ddot, 3),  LISTED(wg_dnrm2, 3),  LISTED(wg_dasum, 3),  LISTED(wg_idamax, 2),
-    LISTED(wg_daxpy, 3), LISTED(wg_dscal, 3),  LISTED(wg_dcopy, 2),  LISTED(wg_dswap, 2),
-    LISTED(wg_dgemv, 3), LISTED(wg_dsymv, 3),  LISTED(wg_dger, 3),   LISTED(wg_dtrmv, 3),
-    LISTED(wg_dtrsv, 3), LISTED(wg_dgemm, 3),  LISTED(wg_dsymm, 3),  LISTED(wg_dsyrk, 3),
-    LISTED(wg_dtrmm, 3), LISTED(wg_dtrsm, 3),  LISTED(wg_dgetrf, 3), LISTED(wg_dgetrs, 3),
-    LISTED(wg_dgesv, 3), LISTED(wg_dpotrf, 3), LISTED(wg_dpotrs, 3), LISTED(wg_dposv, 3),
-    LISTED(wg_dgels, 3), LISTED(wg_dsyev, 3),
+    LISTED(wg_ddot, 3),       LISTED(wg_dnrm2, 3),     LISTED(wg_dasum, 3),
+    LISTED(wg_idamax, 2),     LISTED(wg_daxpy, 3),     LISTED(wg_dscal, 3),
+    LISTED(wg_dcopy, 2),      LISTED(wg_dswap, 2),     LISTED(wg_dgemv, 3),
+    LISTED(wg_dsymv, 3),      LISTED(wg_dger, 3),      LISTED(wg_dtrmv, 3),
+    LISTED(wg_dtrsv, 3),      LISTED(wg_dgemm, 3),     LISTED(wg_dsymm, 3),
+    LISTED(wg_dsyrk, 3),      LISTED(wg_dtrmm, 3),     LISTED(wg_dtrsm, 3),
+    LISTED(wg_dgetrf, 3),     LISTED(wg_dgetrs, 3),    LISTED(wg_dgesv, 3),
+    LISTED(wg_dpotrf, 3),     LISTED(wg_dpotrs, 3),    LISTED(wg_dposv, 3),
+    LISTED(wg_dgels, 3),      LISTED(wg_dsyev, 3),     LISTED(wg_vjp_ddot, 2),
+    LISTED(wg_vjp_dnrm2, 2),  LISTED(wg_vjp_dasum, 2), LISTED(wg_vjp_daxpy, 2),
+    LISTED(wg_vjp_dscal, 2),  LISTED(wg_vjp_dcopy, 2), LISTED(wg_vjp_dswap, 2),
+    LISTED(wg_vjp_dgemv, 2),  LISTED(wg_vjp_dsymv, 2), LISTED(wg_vjp_dger, 2),
+    LISTED(wg_vjp_dtrmv, 2),  LISTED(wg_vjp_dtrsv, 2), LISTED(wg_vjp_dgemm, 2),
+    LISTED(wg_vjp_dsymm, 2),  LISTED(wg_vjp_dsyrk, 2), LISTED(wg_vjp_dtrmm, 2),
+    LISTED(wg_vjp_dtrsm, 2),  LISTED(wg_vjp_room, 2),  LISTED(wg_vjp_dgetrf, 2),
+    LISTED(wg_vjp_dgetrs, 2), LISTED(wg_vjp_dgesv, 2), LISTED(wg_vjp_dpotrf, 2),
+    LISTED(wg_vjp_dpotrs, 2), LISTED(wg_vjp_dposv, 2),
 };
 const struct rows calls_arrays = ROWS(list);
