@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 # Wengert. `make` builds the library, `make help` lists the targets.
 #
-# Yours:  CC CXX CPPFLAGS CFLAGS CXXFLAGS LDFLAGS, prefix libdir includedir DESTDIR, BLAS_LIBS,
+# Yours:  CC CXX CPPFLAGS CFLAGS CXXFLAGS LDFLAGS, prefix (or PREFIX) libdir includedir DESTDIR, BLAS_LIBS,
 #         WERROR=1 (warnings are errors), V=1 (show the commands),
 #         T=PATTERN (only the tests so named, as in T='test_ops_*'), DEPTH=2 (with repetitions, as CI does),
 #         TEST_LEVEL=-O0 (how tests are optimised; those in TEST_LEVEL_NOT are as the library),
@@ -25,7 +25,7 @@ CXXFLAGS ?= $(CFLAGS)
 ifeq ($(origin CXX),default)
 CXX = $(if $(findstring clang,$(notdir $(CC))),$(subst clang,clang++,$(CC)),g++)
 endif
-prefix ?= /usr/local
+prefix ?= $(or $(PREFIX),/usr/local)
 libdir ?= $(prefix)/lib
 includedir ?= $(prefix)/include
 bindir ?= $(prefix)/bin

@@ -13,6 +13,10 @@ house() {
 }
 fail() { echo "install: $1" >&2; exit 1; }
 
+# Who says PREFIX does not install into /usr/local.
+env -u MAKEFLAGS -u prefix "$MAKE" -sn install PREFIX=/opt/other B="$B" CC="$CC" 2>/dev/null |
+    grep -qF "'/opt/other/lib/pkgconfig'" || fail "PREFIX is not where it installs"
+
 house install
 export PKG_CONFIG_SYSROOT_DIR="$root" PKG_CONFIG_PATH="$root/opt/wg/lib64/pkgconfig"
 export LD_LIBRARY_PATH="$root/opt/wg/lib64"

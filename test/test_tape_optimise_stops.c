@@ -96,6 +96,32 @@ static void values_stay_in_range_whatever_the_gradient(void **state) {
     }
 }
 
+/* They fall without end, and so fast that squares of their gradients overflow. */
+static wg_status falling(wg_tape *t, size_t n, const wg_real *x, size_t m, wg_real *y,
+                         void *data) {
+    const int *const which = data;
+    (void)n, (void)m;
+    if (*which == 0) y[0] = wg_let(t, wg_neg(wg_exp(wg_add(x[0], x[1]))));
+    else if (*which == 1) y[0] = wg_let(t, wg_sub(wg_square(x[0]), wg_exp(x[1])));
+    else if (*which == 2) y[0] = wg_let(t, wg_neg(wg_cosh(wg_mul(x[0], x[1]))));
+    else y[0] = wg_let(t, wg_neg(wg_pow(wg_add(1, wg_square(x[0])), 40)));
+    return WG_OK;
+}
+static void no_minimum_is_found_where_there_is_none(void **state) {
+    (void)state;
+    for (int which = 0; which < WG_DESCENT; which++)
+        for (int i = 0; i < 4; i++) {
+            double x[2] = {1, 1};
+            wg_minimise_result r;
+            assert_ok(coded,
+                      search(which, coded, falling, &i, 2, x, (wg_minimise_options){0}, &r));
+            if (r.converged)
+                fail_msg("%s, function %d: %s at %g, slope %g",
+                         wg_method_text((wg_method)which), i, wg_stop_text(r.why), r.value,
+                         r.gradient);
+        }
+}
+
 /* ---- reasons ---- */
 
 /* Its minimum is not 0. */
@@ -501,6 +527,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(minima_are_found_whatever_the_scale_of_the_objective),
         cmocka_unit_test(values_stay_in_range_whatever_the_gradient),
+        cmocka_unit_test(no_minimum_is_found_where_there_is_none),
         cmocka_unit_test(searches_stop_for_each_reason),
         cmocka_unit_test(searches_without_a_tolerance_go_on_until_rounding),
         cmocka_unit_test(parameters_that_are_not_determined_are_reported),

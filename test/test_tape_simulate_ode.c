@@ -4,6 +4,8 @@
 #include "ode_case.h"
 #include "sanitized.h"
 
+#include "tape/simulate/ode.h"
+
 /* ---- what is solved ---------------------------------------------------------------------- */
 
 enum { TIMES = 4, MOST_STEPS = 4000 };
@@ -432,6 +434,45 @@ static void adjoint_of_heat_is_that_of_the_transposed_matrices(void **state) {
     wg_ode_free(k);
 }
 
+/* ---- which way adjoints go --------------------------------------------------------------- */
+
+/* Each state has to do with three others in a ring, or with all. */
+static wg_status ring(wg_tape *t, size_t n, const wg_real *x, size_t m, wg_real *dy,
+                      void *data) {
+    const wg_real *const y = x + 1;
+    (void)n, (void)data;
+    for (size_t i = 0; i < m; i++)
+        dy[i] = wg_let(
+            t, wg_sub(wg_mul(wg_sub(y[(i + 1) % m], y[(i + m - 2) % m]), y[(i + m - 1) % m]),
+                      y[i]));
+    return WG_OK;
+}
+static wg_status everybody(wg_tape *t, size_t n, const wg_real *x, size_t m, wg_real *dy,
+                           void *data) {
+    (void)n, (void)data;
+    for (size_t i = 0; i < m; i++) {
+        wg_real sum = wg_constant(0);
+        for (size_t j = 0; j < m; j++)
+            sum = wg_let(t, wg_add(sum, wg_mul(sin(1 + (double)(i * j)), wg_sin(x[1 + j]))));
+        dy[i] = wg_let(t, wg_tanh(sum));
+    }
+    return WG_OK;
+}
+
+static void dense_jacobians_are_not_evaluated_for_their_zeros(void **state) {
+    const struct {
+        wg_callback *f;
+        size_t n;
+        int by_jacobian;
+    } want[] = {{ring, 4, 1}, {ring, 8, 1}, {ring, 24, 0}, {ring, 40, 0}, {everybody, 24, 1}};
+    (void)state;
+    for (size_t i = 0; i < sizeof want / sizeof *want; i++) {
+        wg_ode *const k = ode_of(rhs_of(want[i].f, want[i].n, 0, want[i].n), NULL);
+        assert_int_equal(k->flow.by_jacobian, want[i].by_jacobian);
+        wg_ode_free(k);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(gradients_are_those_of_a_complex_step),
@@ -445,6 +486,7 @@ int main(void) {
         cmocka_unit_test(time_may_run_backwards),
         cmocka_unit_test(leapfrog_keeps_energy),
         cmocka_unit_test(adjoint_of_heat_is_that_of_the_transposed_matrices),
+        cmocka_unit_test(dense_jacobians_are_not_evaluated_for_their_zeros),
     };
     return cmocka_run_group_tests(tests, open_tapes, close_tapes);
 }

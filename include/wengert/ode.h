@@ -48,8 +48,9 @@ typedef struct wg_ode_system {
  * Cost:    derivatives of f are made; of dense Jacobians only those of small systems.
  * Errors:  WG_ENULL; WG_ESHAPE, WG_EARG: the message says which; those of wg_function_vjp and
  *          wg_function_jvp. *out is NULL then.
- * wg_ode_compile - the same with all its functions compiled (wg_function_compile). compiled:
- *          may be NULL; native: all are that do something; why: why one is not.
+ * wg_ode_compile - the same with all its functions compiled (wg_function_compile); of a few
+ *          sums and products that is slower, a step being one point. compiled: may be NULL;
+ *          native: all are that do something; why: why one is not.
  * wg_ode_free - not before the last use of the last recording that it is part of. */
 WG_API WG_MUST_CHECK wg_status wg_ode_new(wg_tape *t, const wg_ode_system *system,
                                           wg_ode **out);

@@ -46,7 +46,7 @@ struct wg_tape {
 /* ---- life ------------------------------------------------------------------------------ */
 
 /* wg_tape_new - a tape. NULL options: defaults. Result: NULL when out of memory, or when the
- * caller's buffer is too small to hold a tape, or a flag does not exist. */
+ * budget or the caller's buffer is too small to hold a tape, or a flag does not exist. */
 WG_API wg_tape *wg_tape_new(const wg_options *opt);
 
 /* wg_tape_free - gives everything back. NULL is allowed. */

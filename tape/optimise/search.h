@@ -74,9 +74,10 @@ wg_status wgi_search_begin(wgi_search *s);
 int wgi_search_is_over(wgi_search *s, size_t k, double rate);
 /* Is it over by the step to s->x from `from`, which had this value? */
 int wgi_search_is_settled(wgi_search *s, const double *from, double value);
-/* Is all that a step promises within the rounding of the value? */
+/* Is all that a step promises within the rounding of the value? Of a NaN, as where squares of
+ * the gradient overflow, that is not known. */
 static inline int wgi_search_is_noise(const wgi_search *s, double promised) {
-    return !(promised > WGI_NOISE * (s->value < 0 ? -s->value : s->value));
+    return promised <= WGI_NOISE * (s->value < 0 ? -s->value : s->value);
 }
 static inline wg_status wgi_search_end(wgi_search *s, wg_stop why) {
     s->result->why = why;

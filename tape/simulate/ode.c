@@ -94,8 +94,18 @@ static wg_status take(wg_tape *t, const wg_function *f, const char *result, wg_f
 
 /* ---- flows ------------------------------------------------------------------------------- */
 
-/* A dense Jacobian of more numbers than that is not worth its room. */
-enum { SMALL = 2048 };
+/* Dense Jacobians are evaluated in lanes, stages side by side, but all of their entries are
+ * written and read, also those that are 0. With more of them than SMALL they are not worth
+ * their room, and with more than operations of a vector-Jacobian product not their time, the
+ * call of which takes about that of CALL. */
+enum { SMALL = 2048, CALL = 100 };
+
+static int is_worth_jacobians(const wgi_ode_flow *f) {
+    const size_t entries = f->states * f->gradient;
+    wg_function_stats vjp;
+    return entries <= SMALL && wg_function_statistics(f->vjp, &vjp) == WG_OK &&
+           entries <= CALL + vjp.each;
+}
 
 static void count_gradient(wgi_ode_flow *f) {
     f->gradient = 0;
@@ -105,8 +115,8 @@ static void count_gradient(wgi_ode_flow *f) {
 /* The adjoint of a flow whose f is there. */
 static wg_status add_adjoint(wg_tape *t, wgi_ode_flow *f, int stiff) {
     count_gradient(f);
-    f->by_jacobian = f->states * f->gradient <= SMALL;
     wg_status s = wg_function_vjp(t, f->f, &f->vjp);
+    f->by_jacobian = s == WG_OK && is_worth_jacobians(f);
     if (s == WG_OK && (stiff || f->by_jacobian))
         s = wg_function_jacobian(t, f->f, &f->jacobian);
     if (s == WG_OK && stiff) s = wg_function_hvp(t, f->f, &f->hvp);
