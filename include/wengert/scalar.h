@@ -640,102 +640,102 @@ enum { WGI_CODE_stop_gradient = WGI_CODE(95), WGI_ADDS_stop_gradient = WGI_ADDS(
 #include <wengert/scalar.hpp>
 #else
 
-#define wg_neg(x) WGI_OPERATION1(WGI_AS_IT_IS, neg, x) /* needs wg_let */
-#define wg_add(x, y) WGI_OPERATION2(WGI_AS_IT_IS, add, x, y) /* needs wg_let */
-#define wg_sub(x, y) WGI_OPERATION2(WGI_AS_IT_IS, sub, x, y) /* needs wg_let */
-#define wg_mul(x, y) WGI_OPERATION2(WGI_AS_IT_IS, mul, x, y) /* needs wg_let */
-#define wg_div(x, y) WGI_OPERATION2(WGI_AS_IT_IS, div, x, y) /* needs wg_let */
-#define wg_fma(x, y, z) WGI_OPERATION3(WGI_AS_IT_IS, fma, x, y, z) /* needs wg_let */
-#define wg_reciprocal(x) WGI_OPERATION1(WGI_AS_IT_IS, reciprocal, x) /* needs wg_let */
-#define wg_square(x) WGI_OPERATION1(WGI_AS_IT_IS, square, x) /* needs wg_let */
-#define wg_cube(x) WGI_OPERATION1(WGI_AS_IT_IS, cube, x) /* needs wg_let */
-#define wg_fmod(x, y) WGI_OPERATION2(WGI_IF_ACTIVE, fmod, x, y) /* needs wg_let */
-#define wg_remainder(x, y) WGI_OPERATION2(WGI_IF_ACTIVE, remainder, x, y) /* needs wg_let */
-#define wg_sqrt(x) WGI_OPERATION1(WGI_AS_IT_IS, sqrt, x) /* needs wg_let */
-#define wg_cbrt(x) WGI_OPERATION1(WGI_AS_IT_IS, cbrt, x) /* needs wg_let */
-#define wg_rsqrt(x) WGI_OPERATION1(WGI_AS_IT_IS, rsqrt, x) /* needs wg_let */
-#define wg_pow(x, y) WGI_OPERATION2(WGI_IF_ACTIVE, pow, x, y) /* needs wg_let */
-#define wg_hypot(x, y) WGI_OPERATION2(WGI_IF_ACTIVE, hypot, x, y) /* needs wg_let */
-#define wg_exp(x) WGI_OPERATION1(WGI_AS_IT_IS, exp, x) /* needs wg_let */
-#define wg_exp2(x) WGI_OPERATION1(WGI_IF_ACTIVE, exp2, x) /* needs wg_let */
-#define wg_exp10(x) WGI_OPERATION1(WGI_AS_IT_IS, exp10, x) /* needs wg_let */
-#define wg_expm1(x) WGI_OPERATION1(WGI_IF_ACTIVE, expm1, x) /* needs wg_let */
-#define wg_log(x) WGI_OPERATION1(WGI_AS_IT_IS, log, x) /* needs wg_let */
-#define wg_log2(x) WGI_OPERATION1(WGI_AS_IT_IS, log2, x) /* needs wg_let */
-#define wg_log10(x) WGI_OPERATION1(WGI_AS_IT_IS, log10, x) /* needs wg_let */
-#define wg_log1p(x) WGI_OPERATION1(WGI_AS_IT_IS, log1p, x) /* needs wg_let */
-#define wg_log1mx(x) WGI_OPERATION1(WGI_AS_IT_IS, log1mx, x) /* needs wg_let */
-#define wg_log1mexp(x) WGI_OPERATION1(WGI_IF_ACTIVE, log1mexp, x) /* needs wg_let */
-#define wg_log_base(x, y) WGI_OPERATION2(WGI_IF_ACTIVE, log_base, x, y) /* needs wg_let */
-#define wg_xlogy(x, y) WGI_OPERATION2(WGI_IF_ACTIVE, xlogy, x, y) /* needs wg_let */
-#define wg_log_add_exp(x, y) WGI_OPERATION2(WGI_IF_ACTIVE, log_add_exp, x, y) /* needs wg_let */
-#define wg_log_diff_exp(x, y) WGI_OPERATION2(WGI_IF_ACTIVE, log_diff_exp, x, y) /* needs wg_let */
-#define wg_sigmoid(x) WGI_OPERATION1(WGI_IF_ACTIVE, sigmoid, x) /* needs wg_let */
-#define wg_log_sigmoid(x) WGI_OPERATION1(WGI_IF_ACTIVE, log_sigmoid, x) /* needs wg_let */
-#define wg_softplus(x) WGI_OPERATION1(WGI_IF_ACTIVE, softplus, x) /* needs wg_let */
-#define wg_logit(x) WGI_OPERATION1(WGI_IF_ACTIVE, logit, x) /* needs wg_let */
-#define wg_sin(x) WGI_OPERATION1(WGI_SINCOS, sin, x) /* needs wg_let */
-#define wg_cos(x) WGI_OPERATION1(WGI_SINCOS, cos, x) /* needs wg_let */
-#define wg_tan(x) WGI_OPERATION1(WGI_AS_IT_IS, tan, x) /* needs wg_let */
-#define wg_sec(x) WGI_OPERATION1(WGI_IF_ACTIVE, sec, x) /* needs wg_let */
-#define wg_csc(x) WGI_OPERATION1(WGI_IF_ACTIVE, csc, x) /* needs wg_let */
-#define wg_cot(x) WGI_OPERATION1(WGI_AS_IT_IS, cot, x) /* needs wg_let */
-#define wg_asin(x) WGI_OPERATION1(WGI_IF_ACTIVE, asin, x) /* needs wg_let */
-#define wg_acos(x) WGI_OPERATION1(WGI_IF_ACTIVE, acos, x) /* needs wg_let */
-#define wg_atan(x) WGI_OPERATION1(WGI_IF_ACTIVE, atan, x) /* needs wg_let */
-#define wg_asec(x) WGI_OPERATION1(WGI_IF_ACTIVE, asec, x) /* needs wg_let */
-#define wg_acsc(x) WGI_OPERATION1(WGI_IF_ACTIVE, acsc, x) /* needs wg_let */
-#define wg_acot(x) WGI_OPERATION1(WGI_IF_ACTIVE, acot, x) /* needs wg_let */
-#define wg_atan2(x, y) WGI_OPERATION2(WGI_IF_ACTIVE, atan2, x, y) /* needs wg_let */
-#define wg_sinpi(x) WGI_OPERATION1(WGI_IF_ACTIVE, sinpi, x) /* needs wg_let */
-#define wg_cospi(x) WGI_OPERATION1(WGI_IF_ACTIVE, cospi, x) /* needs wg_let */
-#define wg_sinh(x) WGI_OPERATION1(WGI_IF_ACTIVE, sinh, x) /* needs wg_let */
-#define wg_cosh(x) WGI_OPERATION1(WGI_IF_ACTIVE, cosh, x) /* needs wg_let */
-#define wg_tanh(x) WGI_OPERATION1(WGI_IF_ACTIVE, tanh, x) /* needs wg_let */
-#define wg_sech(x) WGI_OPERATION1(WGI_IF_ACTIVE, sech, x) /* needs wg_let */
-#define wg_csch(x) WGI_OPERATION1(WGI_IF_ACTIVE, csch, x) /* needs wg_let */
-#define wg_coth(x) WGI_OPERATION1(WGI_IF_ACTIVE, coth, x) /* needs wg_let */
-#define wg_asinh(x) WGI_OPERATION1(WGI_IF_ACTIVE, asinh, x) /* needs wg_let */
-#define wg_acosh(x) WGI_OPERATION1(WGI_IF_ACTIVE, acosh, x) /* needs wg_let */
-#define wg_atanh(x) WGI_OPERATION1(WGI_AS_IT_IS, atanh, x) /* needs wg_let */
-#define wg_asech(x) WGI_OPERATION1(WGI_IF_ACTIVE, asech, x) /* needs wg_let */
-#define wg_acsch(x) WGI_OPERATION1(WGI_IF_ACTIVE, acsch, x) /* needs wg_let */
-#define wg_acoth(x) WGI_OPERATION1(WGI_IF_ACTIVE, acoth, x) /* needs wg_let */
-#define wg_erf(x) WGI_OPERATION1(WGI_IF_ACTIVE, erf, x) /* needs wg_let */
-#define wg_erfc(x) WGI_OPERATION1(WGI_IF_ACTIVE, erfc, x) /* needs wg_let */
-#define wg_erfcx(x) WGI_OPERATION1(WGI_IF_ACTIVE, erfcx, x) /* needs wg_let */
-#define wg_Phi(x) WGI_OPERATION1(WGI_IF_ACTIVE, Phi, x) /* needs wg_let */
-#define wg_log_Phi(x) WGI_OPERATION1(WGI_IF_ACTIVE, log_Phi, x) /* needs wg_let */
-#define wg_inv_Phi(x) WGI_OPERATION1(WGI_IF_ACTIVE, inv_Phi, x) /* needs wg_let */
-#define wg_lgamma(x) WGI_OPERATION1(WGI_IF_ACTIVE, lgamma, x) /* needs wg_let */
-#define wg_tgamma(x) WGI_OPERATION1(WGI_IF_ACTIVE, tgamma, x) /* needs wg_let */
-#define wg_digamma(x) WGI_OPERATION1(WGI_IF_ACTIVE, digamma, x) /* needs wg_let */
-#define wg_j0(x) WGI_OPERATION1(WGI_IF_ACTIVE, j0, x) /* needs wg_let */
-#define wg_j1(x) WGI_OPERATION1(WGI_IF_ACTIVE, j1, x) /* needs wg_let */
-#define wg_y0(x) WGI_OPERATION1(WGI_IF_ACTIVE, y0, x) /* needs wg_let */
-#define wg_y1(x) WGI_OPERATION1(WGI_IF_ACTIVE, y1, x) /* needs wg_let */
-#define wg_lambertw0(x) WGI_OPERATION1(WGI_IF_ACTIVE, lambertw0, x) /* needs wg_let */
-#define wg_lambertwm1(x) WGI_OPERATION1(WGI_IF_ACTIVE, lambertwm1, x) /* needs wg_let */
-#define wg_floor(x) WGI_OPERATION1(WGI_AS_IT_IS, floor, x) /* needs wg_let */
-#define wg_ceil(x) WGI_OPERATION1(WGI_AS_IT_IS, ceil, x) /* needs wg_let */
-#define wg_trunc(x) WGI_OPERATION1(WGI_AS_IT_IS, trunc, x) /* needs wg_let */
-#define wg_round(x) WGI_OPERATION1(WGI_AS_IT_IS, round, x) /* needs wg_let */
-#define wg_rint(x) WGI_OPERATION1(WGI_AS_IT_IS, rint, x) /* needs wg_let */
-#define wg_sign(x) WGI_OPERATION1(WGI_AS_IT_IS, sign, x) /* needs wg_let */
-#define wg_fabs(x) WGI_OPERATION1(WGI_AS_IT_IS, fabs, x) /* needs wg_let */
-#define wg_relu(x) WGI_OPERATION1(WGI_AS_IT_IS, relu, x) /* needs wg_let */
-#define wg_copysign(x, y) WGI_OPERATION2(WGI_AS_IT_IS, copysign, x, y) /* needs wg_let */
-#define wg_fmax(x, y) WGI_OPERATION2(WGI_AS_IT_IS, fmax, x, y) /* needs wg_let */
-#define wg_fmin(x, y) WGI_OPERATION2(WGI_AS_IT_IS, fmin, x, y) /* needs wg_let */
-#define wg_fdim(x, y) WGI_OPERATION2(WGI_AS_IT_IS, fdim, x, y) /* needs wg_let */
-#define wg_clamp(x, y, z) WGI_OPERATION3(WGI_AS_IT_IS, clamp, x, y, z) /* needs wg_let */
-#define wg_select_lt(x, y, z, w) WGI_OPERATION4(WGI_AS_IT_IS, select_lt, x, y, z, w) /* needs wg_let */
-#define wg_select_le(x, y, z, w) WGI_OPERATION4(WGI_AS_IT_IS, select_le, x, y, z, w) /* needs wg_let */
-#define wg_select_gt(x, y, z, w) WGI_OPERATION4(WGI_AS_IT_IS, select_gt, x, y, z, w) /* needs wg_let */
-#define wg_select_ge(x, y, z, w) WGI_OPERATION4(WGI_AS_IT_IS, select_ge, x, y, z, w) /* needs wg_let */
-#define wg_select_eq(x, y, z, w) WGI_OPERATION4(WGI_AS_IT_IS, select_eq, x, y, z, w) /* needs wg_let */
-#define wg_select_ne(x, y, z, w) WGI_OPERATION4(WGI_AS_IT_IS, select_ne, x, y, z, w) /* needs wg_let */
-#define wg_stop_gradient(x) WGI_OPERATION1(WGI_AS_IT_IS, stop_gradient, x) /* needs wg_let */
+#define wg_neg(x) __extension__({ WGI_X (x); WGI_OPERATION1(WGI_AS_IT_IS, neg); wgi_e; }) /* needs wg_let */
+#define wg_add(x, y) __extension__({ WGI_X (x); WGI_Y (y); WGI_OPERATION2(WGI_AS_IT_IS, add); wgi_e; }) /* needs wg_let */
+#define wg_sub(x, y) __extension__({ WGI_X (x); WGI_Y (y); WGI_OPERATION2(WGI_AS_IT_IS, sub); wgi_e; }) /* needs wg_let */
+#define wg_mul(x, y) __extension__({ WGI_X (x); WGI_Y (y); WGI_OPERATION2(WGI_AS_IT_IS, mul); wgi_e; }) /* needs wg_let */
+#define wg_div(x, y) __extension__({ WGI_X (x); WGI_Y (y); WGI_OPERATION2(WGI_AS_IT_IS, div); wgi_e; }) /* needs wg_let */
+#define wg_fma(x, y, z) __extension__({ WGI_X (x); WGI_Y (y); WGI_Z (z); WGI_OPERATION3(WGI_AS_IT_IS, fma); wgi_e; }) /* needs wg_let */
+#define wg_reciprocal(x) __extension__({ WGI_X (x); WGI_OPERATION1(WGI_AS_IT_IS, reciprocal); wgi_e; }) /* needs wg_let */
+#define wg_square(x) __extension__({ WGI_X (x); WGI_OPERATION1(WGI_AS_IT_IS, square); wgi_e; }) /* needs wg_let */
+#define wg_cube(x) __extension__({ WGI_X (x); WGI_OPERATION1(WGI_AS_IT_IS, cube); wgi_e; }) /* needs wg_let */
+#define wg_fmod(x, y) __extension__({ WGI_X (x); WGI_Y (y); WGI_OPERATION2(WGI_IF_ACTIVE, fmod); wgi_e; }) /* needs wg_let */
+#define wg_remainder(x, y) __extension__({ WGI_X (x); WGI_Y (y); WGI_OPERATION2(WGI_IF_ACTIVE, remainder); wgi_e; }) /* needs wg_let */
+#define wg_sqrt(x) __extension__({ WGI_X (x); WGI_OPERATION1(WGI_AS_IT_IS, sqrt); wgi_e; }) /* needs wg_let */
+#define wg_cbrt(x) __extension__({ WGI_X (x); WGI_OPERATION1(WGI_AS_IT_IS, cbrt); wgi_e; }) /* needs wg_let */
+#define wg_rsqrt(x) __extension__({ WGI_X (x); WGI_OPERATION1(WGI_AS_IT_IS, rsqrt); wgi_e; }) /* needs wg_let */
+#define wg_pow(x, y) __extension__({ WGI_X (x); WGI_Y (y); WGI_OPERATION2(WGI_IF_ACTIVE, pow); wgi_e; }) /* needs wg_let */
+#define wg_hypot(x, y) __extension__({ WGI_X (x); WGI_Y (y); WGI_OPERATION2(WGI_IF_ACTIVE, hypot); wgi_e; }) /* needs wg_let */
+#define wg_exp(x) __extension__({ WGI_X (x); WGI_OPERATION1(WGI_AS_IT_IS, exp); wgi_e; }) /* needs wg_let */
+#define wg_exp2(x) __extension__({ WGI_X (x); WGI_OPERATION1(WGI_IF_ACTIVE, exp2); wgi_e; }) /* needs wg_let */
+#define wg_exp10(x) __extension__({ WGI_X (x); WGI_OPERATION1(WGI_AS_IT_IS, exp10); wgi_e; }) /* needs wg_let */
+#define wg_expm1(x) __extension__({ WGI_X (x); WGI_OPERATION1(WGI_IF_ACTIVE, expm1); wgi_e; }) /* needs wg_let */
+#define wg_log(x) __extension__({ WGI_X (x); WGI_OPERATION1(WGI_AS_IT_IS, log); wgi_e; }) /* needs wg_let */
+#define wg_log2(x) __extension__({ WGI_X (x); WGI_OPERATION1(WGI_AS_IT_IS, log2); wgi_e; }) /* needs wg_let */
+#define wg_log10(x) __extension__({ WGI_X (x); WGI_OPERATION1(WGI_AS_IT_IS, log10); wgi_e; }) /* needs wg_let */
+#define wg_log1p(x) __extension__({ WGI_X (x); WGI_OPERATION1(WGI_AS_IT_IS, log1p); wgi_e; }) /* needs wg_let */
+#define wg_log1mx(x) __extension__({ WGI_X (x); WGI_OPERATION1(WGI_AS_IT_IS, log1mx); wgi_e; }) /* needs wg_let */
+#define wg_log1mexp(x) __extension__({ WGI_X (x); WGI_OPERATION1(WGI_IF_ACTIVE, log1mexp); wgi_e; }) /* needs wg_let */
+#define wg_log_base(x, y) __extension__({ WGI_X (x); WGI_Y (y); WGI_OPERATION2(WGI_IF_ACTIVE, log_base); wgi_e; }) /* needs wg_let */
+#define wg_xlogy(x, y) __extension__({ WGI_X (x); WGI_Y (y); WGI_OPERATION2(WGI_IF_ACTIVE, xlogy); wgi_e; }) /* needs wg_let */
+#define wg_log_add_exp(x, y) __extension__({ WGI_X (x); WGI_Y (y); WGI_OPERATION2(WGI_IF_ACTIVE, log_add_exp); wgi_e; }) /* needs wg_let */
+#define wg_log_diff_exp(x, y) __extension__({ WGI_X (x); WGI_Y (y); WGI_OPERATION2(WGI_IF_ACTIVE, log_diff_exp); wgi_e; }) /* needs wg_let */
+#define wg_sigmoid(x) __extension__({ WGI_X (x); WGI_OPERATION1(WGI_IF_ACTIVE, sigmoid); wgi_e; }) /* needs wg_let */
+#define wg_log_sigmoid(x) __extension__({ WGI_X (x); WGI_OPERATION1(WGI_IF_ACTIVE, log_sigmoid); wgi_e; }) /* needs wg_let */
+#define wg_softplus(x) __extension__({ WGI_X (x); WGI_OPERATION1(WGI_IF_ACTIVE, softplus); wgi_e; }) /* needs wg_let */
+#define wg_logit(x) __extension__({ WGI_X (x); WGI_OPERATION1(WGI_IF_ACTIVE, logit); wgi_e; }) /* needs wg_let */
+#define wg_sin(x) __extension__({ WGI_X (x); WGI_OPERATION1(WGI_SINCOS, sin); wgi_e; }) /* needs wg_let */
+#define wg_cos(x) __extension__({ WGI_X (x); WGI_OPERATION1(WGI_SINCOS, cos); wgi_e; }) /* needs wg_let */
+#define wg_tan(x) __extension__({ WGI_X (x); WGI_OPERATION1(WGI_AS_IT_IS, tan); wgi_e; }) /* needs wg_let */
+#define wg_sec(x) __extension__({ WGI_X (x); WGI_OPERATION1(WGI_IF_ACTIVE, sec); wgi_e; }) /* needs wg_let */
+#define wg_csc(x) __extension__({ WGI_X (x); WGI_OPERATION1(WGI_IF_ACTIVE, csc); wgi_e; }) /* needs wg_let */
+#define wg_cot(x) __extension__({ WGI_X (x); WGI_OPERATION1(WGI_AS_IT_IS, cot); wgi_e; }) /* needs wg_let */
+#define wg_asin(x) __extension__({ WGI_X (x); WGI_OPERATION1(WGI_IF_ACTIVE, asin); wgi_e; }) /* needs wg_let */
+#define wg_acos(x) __extension__({ WGI_X (x); WGI_OPERATION1(WGI_IF_ACTIVE, acos); wgi_e; }) /* needs wg_let */
+#define wg_atan(x) __extension__({ WGI_X (x); WGI_OPERATION1(WGI_IF_ACTIVE, atan); wgi_e; }) /* needs wg_let */
+#define wg_asec(x) __extension__({ WGI_X (x); WGI_OPERATION1(WGI_IF_ACTIVE, asec); wgi_e; }) /* needs wg_let */
+#define wg_acsc(x) __extension__({ WGI_X (x); WGI_OPERATION1(WGI_IF_ACTIVE, acsc); wgi_e; }) /* needs wg_let */
+#define wg_acot(x) __extension__({ WGI_X (x); WGI_OPERATION1(WGI_IF_ACTIVE, acot); wgi_e; }) /* needs wg_let */
+#define wg_atan2(x, y) __extension__({ WGI_X (x); WGI_Y (y); WGI_OPERATION2(WGI_IF_ACTIVE, atan2); wgi_e; }) /* needs wg_let */
+#define wg_sinpi(x) __extension__({ WGI_X (x); WGI_OPERATION1(WGI_IF_ACTIVE, sinpi); wgi_e; }) /* needs wg_let */
+#define wg_cospi(x) __extension__({ WGI_X (x); WGI_OPERATION1(WGI_IF_ACTIVE, cospi); wgi_e; }) /* needs wg_let */
+#define wg_sinh(x) __extension__({ WGI_X (x); WGI_OPERATION1(WGI_IF_ACTIVE, sinh); wgi_e; }) /* needs wg_let */
+#define wg_cosh(x) __extension__({ WGI_X (x); WGI_OPERATION1(WGI_IF_ACTIVE, cosh); wgi_e; }) /* needs wg_let */
+#define wg_tanh(x) __extension__({ WGI_X (x); WGI_OPERATION1(WGI_IF_ACTIVE, tanh); wgi_e; }) /* needs wg_let */
+#define wg_sech(x) __extension__({ WGI_X (x); WGI_OPERATION1(WGI_IF_ACTIVE, sech); wgi_e; }) /* needs wg_let */
+#define wg_csch(x) __extension__({ WGI_X (x); WGI_OPERATION1(WGI_IF_ACTIVE, csch); wgi_e; }) /* needs wg_let */
+#define wg_coth(x) __extension__({ WGI_X (x); WGI_OPERATION1(WGI_IF_ACTIVE, coth); wgi_e; }) /* needs wg_let */
+#define wg_asinh(x) __extension__({ WGI_X (x); WGI_OPERATION1(WGI_IF_ACTIVE, asinh); wgi_e; }) /* needs wg_let */
+#define wg_acosh(x) __extension__({ WGI_X (x); WGI_OPERATION1(WGI_IF_ACTIVE, acosh); wgi_e; }) /* needs wg_let */
+#define wg_atanh(x) __extension__({ WGI_X (x); WGI_OPERATION1(WGI_AS_IT_IS, atanh); wgi_e; }) /* needs wg_let */
+#define wg_asech(x) __extension__({ WGI_X (x); WGI_OPERATION1(WGI_IF_ACTIVE, asech); wgi_e; }) /* needs wg_let */
+#define wg_acsch(x) __extension__({ WGI_X (x); WGI_OPERATION1(WGI_IF_ACTIVE, acsch); wgi_e; }) /* needs wg_let */
+#define wg_acoth(x) __extension__({ WGI_X (x); WGI_OPERATION1(WGI_IF_ACTIVE, acoth); wgi_e; }) /* needs wg_let */
+#define wg_erf(x) __extension__({ WGI_X (x); WGI_OPERATION1(WGI_IF_ACTIVE, erf); wgi_e; }) /* needs wg_let */
+#define wg_erfc(x) __extension__({ WGI_X (x); WGI_OPERATION1(WGI_IF_ACTIVE, erfc); wgi_e; }) /* needs wg_let */
+#define wg_erfcx(x) __extension__({ WGI_X (x); WGI_OPERATION1(WGI_IF_ACTIVE, erfcx); wgi_e; }) /* needs wg_let */
+#define wg_Phi(x) __extension__({ WGI_X (x); WGI_OPERATION1(WGI_IF_ACTIVE, Phi); wgi_e; }) /* needs wg_let */
+#define wg_log_Phi(x) __extension__({ WGI_X (x); WGI_OPERATION1(WGI_IF_ACTIVE, log_Phi); wgi_e; }) /* needs wg_let */
+#define wg_inv_Phi(x) __extension__({ WGI_X (x); WGI_OPERATION1(WGI_IF_ACTIVE, inv_Phi); wgi_e; }) /* needs wg_let */
+#define wg_lgamma(x) __extension__({ WGI_X (x); WGI_OPERATION1(WGI_IF_ACTIVE, lgamma); wgi_e; }) /* needs wg_let */
+#define wg_tgamma(x) __extension__({ WGI_X (x); WGI_OPERATION1(WGI_IF_ACTIVE, tgamma); wgi_e; }) /* needs wg_let */
+#define wg_digamma(x) __extension__({ WGI_X (x); WGI_OPERATION1(WGI_IF_ACTIVE, digamma); wgi_e; }) /* needs wg_let */
+#define wg_j0(x) __extension__({ WGI_X (x); WGI_OPERATION1(WGI_IF_ACTIVE, j0); wgi_e; }) /* needs wg_let */
+#define wg_j1(x) __extension__({ WGI_X (x); WGI_OPERATION1(WGI_IF_ACTIVE, j1); wgi_e; }) /* needs wg_let */
+#define wg_y0(x) __extension__({ WGI_X (x); WGI_OPERATION1(WGI_IF_ACTIVE, y0); wgi_e; }) /* needs wg_let */
+#define wg_y1(x) __extension__({ WGI_X (x); WGI_OPERATION1(WGI_IF_ACTIVE, y1); wgi_e; }) /* needs wg_let */
+#define wg_lambertw0(x) __extension__({ WGI_X (x); WGI_OPERATION1(WGI_IF_ACTIVE, lambertw0); wgi_e; }) /* needs wg_let */
+#define wg_lambertwm1(x) __extension__({ WGI_X (x); WGI_OPERATION1(WGI_IF_ACTIVE, lambertwm1); wgi_e; }) /* needs wg_let */
+#define wg_floor(x) __extension__({ WGI_X (x); WGI_OPERATION1(WGI_AS_IT_IS, floor); wgi_e; }) /* needs wg_let */
+#define wg_ceil(x) __extension__({ WGI_X (x); WGI_OPERATION1(WGI_AS_IT_IS, ceil); wgi_e; }) /* needs wg_let */
+#define wg_trunc(x) __extension__({ WGI_X (x); WGI_OPERATION1(WGI_AS_IT_IS, trunc); wgi_e; }) /* needs wg_let */
+#define wg_round(x) __extension__({ WGI_X (x); WGI_OPERATION1(WGI_AS_IT_IS, round); wgi_e; }) /* needs wg_let */
+#define wg_rint(x) __extension__({ WGI_X (x); WGI_OPERATION1(WGI_AS_IT_IS, rint); wgi_e; }) /* needs wg_let */
+#define wg_sign(x) __extension__({ WGI_X (x); WGI_OPERATION1(WGI_AS_IT_IS, sign); wgi_e; }) /* needs wg_let */
+#define wg_fabs(x) __extension__({ WGI_X (x); WGI_OPERATION1(WGI_AS_IT_IS, fabs); wgi_e; }) /* needs wg_let */
+#define wg_relu(x) __extension__({ WGI_X (x); WGI_OPERATION1(WGI_AS_IT_IS, relu); wgi_e; }) /* needs wg_let */
+#define wg_copysign(x, y) __extension__({ WGI_X (x); WGI_Y (y); WGI_OPERATION2(WGI_AS_IT_IS, copysign); wgi_e; }) /* needs wg_let */
+#define wg_fmax(x, y) __extension__({ WGI_X (x); WGI_Y (y); WGI_OPERATION2(WGI_AS_IT_IS, fmax); wgi_e; }) /* needs wg_let */
+#define wg_fmin(x, y) __extension__({ WGI_X (x); WGI_Y (y); WGI_OPERATION2(WGI_AS_IT_IS, fmin); wgi_e; }) /* needs wg_let */
+#define wg_fdim(x, y) __extension__({ WGI_X (x); WGI_Y (y); WGI_OPERATION2(WGI_AS_IT_IS, fdim); wgi_e; }) /* needs wg_let */
+#define wg_clamp(x, y, z) __extension__({ WGI_X (x); WGI_Y (y); WGI_Z (z); WGI_OPERATION3(WGI_AS_IT_IS, clamp); wgi_e; }) /* needs wg_let */
+#define wg_select_lt(x, y, z, w) __extension__({ WGI_X (x); WGI_Y (y); WGI_Z (z); WGI_W (w); WGI_OPERATION4(WGI_AS_IT_IS, select_lt); wgi_e; }) /* needs wg_let */
+#define wg_select_le(x, y, z, w) __extension__({ WGI_X (x); WGI_Y (y); WGI_Z (z); WGI_W (w); WGI_OPERATION4(WGI_AS_IT_IS, select_le); wgi_e; }) /* needs wg_let */
+#define wg_select_gt(x, y, z, w) __extension__({ WGI_X (x); WGI_Y (y); WGI_Z (z); WGI_W (w); WGI_OPERATION4(WGI_AS_IT_IS, select_gt); wgi_e; }) /* needs wg_let */
+#define wg_select_ge(x, y, z, w) __extension__({ WGI_X (x); WGI_Y (y); WGI_Z (z); WGI_W (w); WGI_OPERATION4(WGI_AS_IT_IS, select_ge); wgi_e; }) /* needs wg_let */
+#define wg_select_eq(x, y, z, w) __extension__({ WGI_X (x); WGI_Y (y); WGI_Z (z); WGI_W (w); WGI_OPERATION4(WGI_AS_IT_IS, select_eq); wgi_e; }) /* needs wg_let */
+#define wg_select_ne(x, y, z, w) __extension__({ WGI_X (x); WGI_Y (y); WGI_Z (z); WGI_W (w); WGI_OPERATION4(WGI_AS_IT_IS, select_ne); wgi_e; }) /* needs wg_let */
+#define wg_stop_gradient(x) __extension__({ WGI_X (x); WGI_OPERATION1(WGI_AS_IT_IS, stop_gradient); wgi_e; }) /* needs wg_let */
 
 #endif
 

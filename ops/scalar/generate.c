@@ -146,9 +146,10 @@ static void write_scalar(void) {
         const struct row *r = &rows[i];
         printf("#define wg_%s(", r->name);
         for (int k = 0; k < r->arity; k++) printf("%s%c", k ? ", " : "", argument[k]);
-        printf(") WGI_OPERATION%d(WGI_%s, %s", r->arity, slope(r), r->name);
-        for (int k = 0; k < r->arity; k++) printf(", %c", argument[k]);
-        puts(") /* needs wg_let */"); /* gcc quotes this line where wg_let was forgotten */
+        printf(") __extension__({ ");
+        for (int k = 0; k < r->arity; k++) printf("WGI_%c (%c); ", "XYZW"[k], argument[k]);
+        /* gcc quotes this line where wg_let was forgotten */
+        printf("WGI_OPERATION%d(WGI_%s, %s); wgi_e; }) /* needs wg_let */\n", r->arity, slope(r), r->name);
     }
     puts("\n#endif");
     puts("\n#endif");
