@@ -41,10 +41,10 @@ static size_t call(struct toy *t, const struct scalar_row *row, size_t x, size_t
 #undef WGI_OPERATION2
 #undef WGI_OPERATION3
 #undef WGI_OPERATION4
-#define WGI_OPERATION1(slope, name, x) CALL1(name, x)
-#define WGI_OPERATION2(slope, name, x, y) CALL2(name, x, y)
-#define WGI_OPERATION3(slope, name, x, y, z) CALL3(name, x, y, z)
-#define WGI_OPERATION4(slope, name, x, y, z, w) CALL4(name, x, y, z, w)
+#define WGI_OPERATION1(slope, name) const size_t wgi_e = CALL1(name, wgi_x)
+#define WGI_OPERATION2(slope, name) const size_t wgi_e = CALL2(name, wgi_x, wgi_y)
+#define WGI_OPERATION3(slope, name) const size_t wgi_e = CALL3(name, wgi_x, wgi_y, wgi_z)
+#define WGI_OPERATION4(slope, name) const size_t wgi_e = CALL4(name, wgi_x, wgi_y, wgi_z, wgi_w)
 #define N(c) toy_leaf(t, c)
 #define SOFTSIGN(x) call(t, &softsign_row, x, 0, 0, 0)
 #define BLEND(x, y) call(t, &blend_row, x, y, 0, 0)

@@ -286,13 +286,40 @@ WG_END_DECLS
 
 #ifndef __cplusplus
 /* The expression an operation of yours gives: like wg_sin(x), wg_mul(x, y). */
-#define WG_CALL1(name, x) WGI_NAMED(name, WGI_OPERATION1(WGI_AS_IT_IS, user_##name, x))
+#define WG_CALL1(name, x)                                                                      \
+    __extension__({                                                                            \
+        WGI_X(x);                                                                              \
+        WGI_OPERATION1(WGI_AS_IT_IS, user_##name);                                             \
+        WGI_NAMED(name);                                                                       \
+        wgi_e;                                                                                 \
+    })
 #define WG_CALL2(name, x, y)                                                                   \
-    WGI_NAMED(name, WGI_OPERATION2(WGI_AS_IT_IS, user_##name, x, y))
+    __extension__({                                                                            \
+        WGI_X(x);                                                                              \
+        WGI_Y(y);                                                                              \
+        WGI_OPERATION2(WGI_AS_IT_IS, user_##name);                                             \
+        WGI_NAMED(name);                                                                       \
+        wgi_e;                                                                                 \
+    })
 #define WG_CALL3(name, x, y, z)                                                                \
-    WGI_NAMED(name, WGI_OPERATION3(WGI_AS_IT_IS, user_##name, x, y, z))
+    __extension__({                                                                            \
+        WGI_X(x);                                                                              \
+        WGI_Y(y);                                                                              \
+        WGI_Z(z);                                                                              \
+        WGI_OPERATION3(WGI_AS_IT_IS, user_##name);                                             \
+        WGI_NAMED(name);                                                                       \
+        wgi_e;                                                                                 \
+    })
 #define WG_CALL4(name, x, y, z, w)                                                             \
-    WGI_NAMED(name, WGI_OPERATION4(WGI_AS_IT_IS, user_##name, x, y, z, w))
+    __extension__({                                                                            \
+        WGI_X(x);                                                                              \
+        WGI_Y(y);                                                                              \
+        WGI_Z(z);                                                                              \
+        WGI_W(w);                                                                              \
+        WGI_OPERATION4(WGI_AS_IT_IS, user_##name);                                             \
+        WGI_NAMED(name);                                                                       \
+        wgi_e;                                                                                 \
+    })
 
 /* In code the descriptor of a user's operation is a number: the bits of its address. */
 WGI_FUNCTION double wgi_address(const wg_scalar_op *op) {

@@ -116,32 +116,32 @@ enum {
 #pragma GCC diagnostic ignored "-Wfloat-equal"
 
 /* neg: linearity */
-WGI_FUNCTION double wgi_op_neg_v(double a) { return -a; }
+#define wgi_op_neg_v(a) (-a)
 #define wgi_op_neg_da(a, v) (-1.0)
 enum { WGI_CODE_neg = WGI_CODE(0), WGI_ADDS_neg = WGI_ADDS(0), WGI_CALLS_neg = 0 };
 
 /* add: linearity */
-WGI_FUNCTION double wgi_op_add_v(double a, double b) { return a + b; }
+#define wgi_op_add_v(a, b) (a + b)
 #define wgi_op_add_da(a, b, v) (1.0)
 #define wgi_op_add_db(a, b, v) (1.0)
 enum { WGI_CODE_add = WGI_CODE(1), WGI_ADDS_add = WGI_ADDS(1), WGI_CALLS_add = 0 };
 
 /* sub: linearity */
-WGI_FUNCTION double wgi_op_sub_v(double a, double b) { return a - b; }
+#define wgi_op_sub_v(a, b) (a - b)
 #define wgi_op_sub_da(a, b, v) (1.0)
 #define wgi_op_sub_db(a, b, v) (-1.0)
 enum { WGI_CODE_sub = WGI_CODE(2), WGI_ADDS_sub = WGI_ADDS(2), WGI_CALLS_sub = 0 };
 
 /* mul: product rule */
-WGI_FUNCTION double wgi_op_mul_v(double a, double b) { return a * b; }
+#define wgi_op_mul_v(a, b) (a * b)
 #define wgi_op_mul_da(a, b, v) (b)
 #define wgi_op_mul_db(a, b, v) (a)
 enum { WGI_CODE_mul = WGI_CODE(3), WGI_ADDS_mul = WGI_ADDS(3), WGI_CALLS_mul = 0 };
 
 /* div: quotient rule */
-WGI_FUNCTION double wgi_op_div_v(double a, double b) { return a / b; }
-WGI_FUNCTION double wgi_op_div_da(double a, double b, double v) { (void)a; (void)v; return 1 / b; }
-WGI_FUNCTION double wgi_op_div_db(double a, double b, double v) { (void)a; return -v / b; }
+#define wgi_op_div_v(a, b) (a / b)
+#define wgi_op_div_da(a, b, v) (1 / b)
+#define wgi_op_div_db(a, b, v) (-v / b)
 enum { WGI_CODE_div = WGI_CODE(4), WGI_ADDS_div = WGI_ADDS(4), WGI_CALLS_div = 0 };
 
 /* fma: product rule; C11 7.12.13.1 */
@@ -152,18 +152,18 @@ WGI_FUNCTION double wgi_op_fma_v(double a, double b, double c) { return fma(a, b
 enum { WGI_CODE_fma = WGI_CODE(5), WGI_ADDS_fma = WGI_ADDS(5), WGI_CALLS_fma = 0 };
 
 /* reciprocal: quotient rule */
-WGI_FUNCTION double wgi_op_reciprocal_v(double a) { return 1 / a; }
-WGI_FUNCTION double wgi_op_reciprocal_da(double a, double v) { (void)a; return -v * v; }
+#define wgi_op_reciprocal_v(a) (1 / a)
+#define wgi_op_reciprocal_da(a, v) (-v * v)
 enum { WGI_CODE_reciprocal = WGI_CODE(6), WGI_ADDS_reciprocal = WGI_ADDS(6), WGI_CALLS_reciprocal = 0 };
 
 /* square: power rule */
 WGI_FUNCTION double wgi_op_square_v(double a) { return a * a; }
-WGI_FUNCTION double wgi_op_square_da(double a, double v) { (void)v; return 2 * a; }
+#define wgi_op_square_da(a, v) (2 * a)
 enum { WGI_CODE_square = WGI_CODE(7), WGI_ADDS_square = WGI_ADDS(7), WGI_CALLS_square = 0 };
 
 /* cube: power rule */
 WGI_FUNCTION double wgi_op_cube_v(double a) { return a * a * a; }
-WGI_FUNCTION double wgi_op_cube_da(double a, double v) { (void)v; return 3 * a * a; }
+#define wgi_op_cube_da(a, v) (3 * a * a)
 enum { WGI_CODE_cube = WGI_CODE(8), WGI_ADDS_cube = WGI_ADDS(8), WGI_CALLS_cube = 0 };
 
 /* fmod: a = n b + v, n = trunc(a/b) held */
@@ -180,17 +180,17 @@ enum { WGI_CODE_remainder = WGI_CODE(10), WGI_ADDS_remainder = WGI_ADDS(10), WGI
 
 /* sqrt: power rule; DLMF 4.4.1 */
 WGI_FUNCTION double wgi_op_sqrt_v(double a) { return sqrt(a); }
-WGI_FUNCTION double wgi_op_sqrt_da(double a, double v) { (void)a; return 0.5 / (v + 0); }
+#define wgi_op_sqrt_da(a, v) (0.5 / (v + 0))
 enum { WGI_CODE_sqrt = WGI_CODE(11), WGI_ADDS_sqrt = WGI_ADDS(11), WGI_CALLS_sqrt = 0 };
 
 /* cbrt: power rule */
 WGI_FUNCTION double wgi_op_cbrt_v(double a) { return cbrt(a); }
-WGI_FUNCTION double wgi_op_cbrt_da(double a, double v) { (void)a; return 1 / (3 * v * v); }
+#define wgi_op_cbrt_da(a, v) (1 / (3 * v * v))
 enum { WGI_CODE_cbrt = WGI_CODE(12), WGI_ADDS_cbrt = WGI_ADDS(12), WGI_CALLS_cbrt = 0 };
 
 /* rsqrt: power rule */
 WGI_FUNCTION double wgi_op_rsqrt_v(double a) { return 1 / sqrt(a); }
-WGI_FUNCTION double wgi_op_rsqrt_da(double a, double v) { return -0.5 * v / a; }
+#define wgi_op_rsqrt_da(a, v) (-0.5 * v / a)
 enum { WGI_CODE_rsqrt = WGI_CODE(13), WGI_ADDS_rsqrt = WGI_ADDS(13), WGI_CALLS_rsqrt = 0 };
 
 /* pow: DLMF 4.2.26 */
@@ -217,7 +217,7 @@ enum { WGI_CODE_exp2 = WGI_CODE(17), WGI_ADDS_exp2 = WGI_ADDS(17), WGI_CALLS_exp
 
 /* exp10: DLMF 4.7.10 */
 WGI_FUNCTION double wgi_op_exp10_v(double a) { return pow(10.0, a); }
-WGI_FUNCTION double wgi_op_exp10_da(double a, double v) { (void)a; return 2.30258509299404568402 * v; }
+#define wgi_op_exp10_da(a, v) (2.30258509299404568402 * v)
 enum { WGI_CODE_exp10 = WGI_CODE(18), WGI_ADDS_exp10 = WGI_ADDS(18), WGI_CALLS_exp10 = 0 };
 
 /* expm1: DLMF 4.7.7 */
@@ -264,7 +264,7 @@ enum { WGI_CODE_log_base = WGI_CODE(26), WGI_ADDS_log_base = WGI_ADDS(26), WGI_C
 /* xlogy: a log b, 0 where a is 0 */
 WGI_FUNCTION double wgi_op_xlogy_v(double a, double b) { return wgi_xlogy(a, b); }
 WGI_FUNCTION double wgi_op_xlogy_da(double a, double b, double v) { (void)a; (void)v; return log(b); }
-WGI_FUNCTION double wgi_op_xlogy_db(double a, double b, double v) { (void)v; return a / b; }
+#define wgi_op_xlogy_db(a, b, v) (a / b)
 enum { WGI_CODE_xlogy = WGI_CODE(27), WGI_ADDS_xlogy = WGI_ADDS(27), WGI_CALLS_xlogy = 1 };
 
 /* log_add_exp: softmax; Blanchard, Higham, Higham 2021 */
@@ -311,7 +311,7 @@ enum { WGI_CODE_cos = WGI_CODE(35), WGI_ADDS_cos = WGI_ADDS(35), WGI_CALLS_cos =
 
 /* tan: DLMF 4.20.3 */
 WGI_FUNCTION double wgi_op_tan_v(double a) { return tan(a); }
-WGI_FUNCTION double wgi_op_tan_da(double a, double v) { (void)a; return 1 + v * v; }
+#define wgi_op_tan_da(a, v) (1 + v * v)
 enum { WGI_CODE_tan = WGI_CODE(36), WGI_ADDS_tan = WGI_ADDS(36), WGI_CALLS_tan = 0 };
 
 /* sec: DLMF 4.20.5 */
@@ -326,7 +326,7 @@ enum { WGI_CODE_csc = WGI_CODE(38), WGI_ADDS_csc = WGI_ADDS(38), WGI_CALLS_csc =
 
 /* cot: DLMF 4.20.6 */
 WGI_FUNCTION double wgi_op_cot_v(double a) { return 1 / tan(a); }
-WGI_FUNCTION double wgi_op_cot_da(double a, double v) { (void)a; return -(1 + v * v); }
+#define wgi_op_cot_da(a, v) (-(1 + v * v))
 enum { WGI_CODE_cot = WGI_CODE(39), WGI_ADDS_cot = WGI_ADDS(39), WGI_CALLS_cot = 0 };
 
 /* asin: DLMF 4.24.7 */
@@ -630,7 +630,7 @@ WGI_FUNCTION double wgi_op_select_ne_dd(double a, double b, double c, double d, 
 enum { WGI_CODE_select_ne = WGI_CODE(94), WGI_ADDS_select_ne = WGI_ADDS(94), WGI_CALLS_select_ne = 0 };
 
 /* stop_gradient: the identity, taken for a constant */
-WGI_FUNCTION double wgi_op_stop_gradient_v(double a) { return a; }
+#define wgi_op_stop_gradient_v(a) (a)
 #define wgi_op_stop_gradient_da(a, v) (0.0)
 enum { WGI_CODE_stop_gradient = WGI_CODE(95), WGI_ADDS_stop_gradient = WGI_ADDS(95), WGI_CALLS_stop_gradient = 0 };
 
@@ -640,102 +640,102 @@ enum { WGI_CODE_stop_gradient = WGI_CODE(95), WGI_ADDS_stop_gradient = WGI_ADDS(
 #include <wengert/scalar.hpp>
 #else
 
-#define wg_neg(x) WGI_OPERATION1(WGI_AS_IT_IS, neg, x) /* needs wg_let */
-#define wg_add(x, y) WGI_OPERATION2(WGI_AS_IT_IS, add, x, y) /* needs wg_let */
-#define wg_sub(x, y) WGI_OPERATION2(WGI_AS_IT_IS, sub, x, y) /* needs wg_let */
-#define wg_mul(x, y) WGI_OPERATION2(WGI_AS_IT_IS, mul, x, y) /* needs wg_let */
-#define wg_div(x, y) WGI_OPERATION2(WGI_AS_IT_IS, div, x, y) /* needs wg_let */
-#define wg_fma(x, y, z) WGI_OPERATION3(WGI_AS_IT_IS, fma, x, y, z) /* needs wg_let */
-#define wg_reciprocal(x) WGI_OPERATION1(WGI_AS_IT_IS, reciprocal, x) /* needs wg_let */
-#define wg_square(x) WGI_OPERATION1(WGI_AS_IT_IS, square, x) /* needs wg_let */
-#define wg_cube(x) WGI_OPERATION1(WGI_AS_IT_IS, cube, x) /* needs wg_let */
-#define wg_fmod(x, y) WGI_OPERATION2(WGI_IF_ACTIVE, fmod, x, y) /* needs wg_let */
-#define wg_remainder(x, y) WGI_OPERATION2(WGI_IF_ACTIVE, remainder, x, y) /* needs wg_let */
-#define wg_sqrt(x) WGI_OPERATION1(WGI_AS_IT_IS, sqrt, x) /* needs wg_let */
-#define wg_cbrt(x) WGI_OPERATION1(WGI_AS_IT_IS, cbrt, x) /* needs wg_let */
-#define wg_rsqrt(x) WGI_OPERATION1(WGI_AS_IT_IS, rsqrt, x) /* needs wg_let */
-#define wg_pow(x, y) WGI_OPERATION2(WGI_IF_ACTIVE, pow, x, y) /* needs wg_let */
-#define wg_hypot(x, y) WGI_OPERATION2(WGI_IF_ACTIVE, hypot, x, y) /* needs wg_let */
-#define wg_exp(x) WGI_OPERATION1(WGI_AS_IT_IS, exp, x) /* needs wg_let */
-#define wg_exp2(x) WGI_OPERATION1(WGI_IF_ACTIVE, exp2, x) /* needs wg_let */
-#define wg_exp10(x) WGI_OPERATION1(WGI_AS_IT_IS, exp10, x) /* needs wg_let */
-#define wg_expm1(x) WGI_OPERATION1(WGI_IF_ACTIVE, expm1, x) /* needs wg_let */
-#define wg_log(x) WGI_OPERATION1(WGI_AS_IT_IS, log, x) /* needs wg_let */
-#define wg_log2(x) WGI_OPERATION1(WGI_AS_IT_IS, log2, x) /* needs wg_let */
-#define wg_log10(x) WGI_OPERATION1(WGI_AS_IT_IS, log10, x) /* needs wg_let */
-#define wg_log1p(x) WGI_OPERATION1(WGI_AS_IT_IS, log1p, x) /* needs wg_let */
-#define wg_log1mx(x) WGI_OPERATION1(WGI_AS_IT_IS, log1mx, x) /* needs wg_let */
-#define wg_log1mexp(x) WGI_OPERATION1(WGI_IF_ACTIVE, log1mexp, x) /* needs wg_let */
-#define wg_log_base(x, y) WGI_OPERATION2(WGI_IF_ACTIVE, log_base, x, y) /* needs wg_let */
-#define wg_xlogy(x, y) WGI_OPERATION2(WGI_IF_ACTIVE, xlogy, x, y) /* needs wg_let */
-#define wg_log_add_exp(x, y) WGI_OPERATION2(WGI_IF_ACTIVE, log_add_exp, x, y) /* needs wg_let */
-#define wg_log_diff_exp(x, y) WGI_OPERATION2(WGI_IF_ACTIVE, log_diff_exp, x, y) /* needs wg_let */
-#define wg_sigmoid(x) WGI_OPERATION1(WGI_IF_ACTIVE, sigmoid, x) /* needs wg_let */
-#define wg_log_sigmoid(x) WGI_OPERATION1(WGI_IF_ACTIVE, log_sigmoid, x) /* needs wg_let */
-#define wg_softplus(x) WGI_OPERATION1(WGI_IF_ACTIVE, softplus, x) /* needs wg_let */
-#define wg_logit(x) WGI_OPERATION1(WGI_IF_ACTIVE, logit, x) /* needs wg_let */
-#define wg_sin(x) WGI_OPERATION1(WGI_SINCOS, sin, x) /* needs wg_let */
-#define wg_cos(x) WGI_OPERATION1(WGI_SINCOS, cos, x) /* needs wg_let */
-#define wg_tan(x) WGI_OPERATION1(WGI_AS_IT_IS, tan, x) /* needs wg_let */
-#define wg_sec(x) WGI_OPERATION1(WGI_IF_ACTIVE, sec, x) /* needs wg_let */
-#define wg_csc(x) WGI_OPERATION1(WGI_IF_ACTIVE, csc, x) /* needs wg_let */
-#define wg_cot(x) WGI_OPERATION1(WGI_AS_IT_IS, cot, x) /* needs wg_let */
-#define wg_asin(x) WGI_OPERATION1(WGI_IF_ACTIVE, asin, x) /* needs wg_let */
-#define wg_acos(x) WGI_OPERATION1(WGI_IF_ACTIVE, acos, x) /* needs wg_let */
-#define wg_atan(x) WGI_OPERATION1(WGI_IF_ACTIVE, atan, x) /* needs wg_let */
-#define wg_asec(x) WGI_OPERATION1(WGI_IF_ACTIVE, asec, x) /* needs wg_let */
-#define wg_acsc(x) WGI_OPERATION1(WGI_IF_ACTIVE, acsc, x) /* needs wg_let */
-#define wg_acot(x) WGI_OPERATION1(WGI_IF_ACTIVE, acot, x) /* needs wg_let */
-#define wg_atan2(x, y) WGI_OPERATION2(WGI_IF_ACTIVE, atan2, x, y) /* needs wg_let */
-#define wg_sinpi(x) WGI_OPERATION1(WGI_IF_ACTIVE, sinpi, x) /* needs wg_let */
-#define wg_cospi(x) WGI_OPERATION1(WGI_IF_ACTIVE, cospi, x) /* needs wg_let */
-#define wg_sinh(x) WGI_OPERATION1(WGI_IF_ACTIVE, sinh, x) /* needs wg_let */
-#define wg_cosh(x) WGI_OPERATION1(WGI_IF_ACTIVE, cosh, x) /* needs wg_let */
-#define wg_tanh(x) WGI_OPERATION1(WGI_IF_ACTIVE, tanh, x) /* needs wg_let */
-#define wg_sech(x) WGI_OPERATION1(WGI_IF_ACTIVE, sech, x) /* needs wg_let */
-#define wg_csch(x) WGI_OPERATION1(WGI_IF_ACTIVE, csch, x) /* needs wg_let */
-#define wg_coth(x) WGI_OPERATION1(WGI_IF_ACTIVE, coth, x) /* needs wg_let */
-#define wg_asinh(x) WGI_OPERATION1(WGI_IF_ACTIVE, asinh, x) /* needs wg_let */
-#define wg_acosh(x) WGI_OPERATION1(WGI_IF_ACTIVE, acosh, x) /* needs wg_let */
-#define wg_atanh(x) WGI_OPERATION1(WGI_AS_IT_IS, atanh, x) /* needs wg_let */
-#define wg_asech(x) WGI_OPERATION1(WGI_IF_ACTIVE, asech, x) /* needs wg_let */
-#define wg_acsch(x) WGI_OPERATION1(WGI_IF_ACTIVE, acsch, x) /* needs wg_let */
-#define wg_acoth(x) WGI_OPERATION1(WGI_IF_ACTIVE, acoth, x) /* needs wg_let */
-#define wg_erf(x) WGI_OPERATION1(WGI_IF_ACTIVE, erf, x) /* needs wg_let */
-#define wg_erfc(x) WGI_OPERATION1(WGI_IF_ACTIVE, erfc, x) /* needs wg_let */
-#define wg_erfcx(x) WGI_OPERATION1(WGI_IF_ACTIVE, erfcx, x) /* needs wg_let */
-#define wg_Phi(x) WGI_OPERATION1(WGI_IF_ACTIVE, Phi, x) /* needs wg_let */
-#define wg_log_Phi(x) WGI_OPERATION1(WGI_IF_ACTIVE, log_Phi, x) /* needs wg_let */
-#define wg_inv_Phi(x) WGI_OPERATION1(WGI_IF_ACTIVE, inv_Phi, x) /* needs wg_let */
-#define wg_lgamma(x) WGI_OPERATION1(WGI_IF_ACTIVE, lgamma, x) /* needs wg_let */
-#define wg_tgamma(x) WGI_OPERATION1(WGI_IF_ACTIVE, tgamma, x) /* needs wg_let */
-#define wg_digamma(x) WGI_OPERATION1(WGI_IF_ACTIVE, digamma, x) /* needs wg_let */
-#define wg_j0(x) WGI_OPERATION1(WGI_IF_ACTIVE, j0, x) /* needs wg_let */
-#define wg_j1(x) WGI_OPERATION1(WGI_IF_ACTIVE, j1, x) /* needs wg_let */
-#define wg_y0(x) WGI_OPERATION1(WGI_IF_ACTIVE, y0, x) /* needs wg_let */
-#define wg_y1(x) WGI_OPERATION1(WGI_IF_ACTIVE, y1, x) /* needs wg_let */
-#define wg_lambertw0(x) WGI_OPERATION1(WGI_IF_ACTIVE, lambertw0, x) /* needs wg_let */
-#define wg_lambertwm1(x) WGI_OPERATION1(WGI_IF_ACTIVE, lambertwm1, x) /* needs wg_let */
-#define wg_floor(x) WGI_OPERATION1(WGI_AS_IT_IS, floor, x) /* needs wg_let */
-#define wg_ceil(x) WGI_OPERATION1(WGI_AS_IT_IS, ceil, x) /* needs wg_let */
-#define wg_trunc(x) WGI_OPERATION1(WGI_AS_IT_IS, trunc, x) /* needs wg_let */
-#define wg_round(x) WGI_OPERATION1(WGI_AS_IT_IS, round, x) /* needs wg_let */
-#define wg_rint(x) WGI_OPERATION1(WGI_AS_IT_IS, rint, x) /* needs wg_let */
-#define wg_sign(x) WGI_OPERATION1(WGI_AS_IT_IS, sign, x) /* needs wg_let */
-#define wg_fabs(x) WGI_OPERATION1(WGI_AS_IT_IS, fabs, x) /* needs wg_let */
-#define wg_relu(x) WGI_OPERATION1(WGI_AS_IT_IS, relu, x) /* needs wg_let */
-#define wg_copysign(x, y) WGI_OPERATION2(WGI_AS_IT_IS, copysign, x, y) /* needs wg_let */
-#define wg_fmax(x, y) WGI_OPERATION2(WGI_AS_IT_IS, fmax, x, y) /* needs wg_let */
-#define wg_fmin(x, y) WGI_OPERATION2(WGI_AS_IT_IS, fmin, x, y) /* needs wg_let */
-#define wg_fdim(x, y) WGI_OPERATION2(WGI_AS_IT_IS, fdim, x, y) /* needs wg_let */
-#define wg_clamp(x, y, z) WGI_OPERATION3(WGI_AS_IT_IS, clamp, x, y, z) /* needs wg_let */
-#define wg_select_lt(x, y, z, w) WGI_OPERATION4(WGI_AS_IT_IS, select_lt, x, y, z, w) /* needs wg_let */
-#define wg_select_le(x, y, z, w) WGI_OPERATION4(WGI_AS_IT_IS, select_le, x, y, z, w) /* needs wg_let */
-#define wg_select_gt(x, y, z, w) WGI_OPERATION4(WGI_AS_IT_IS, select_gt, x, y, z, w) /* needs wg_let */
-#define wg_select_ge(x, y, z, w) WGI_OPERATION4(WGI_AS_IT_IS, select_ge, x, y, z, w) /* needs wg_let */
-#define wg_select_eq(x, y, z, w) WGI_OPERATION4(WGI_AS_IT_IS, select_eq, x, y, z, w) /* needs wg_let */
-#define wg_select_ne(x, y, z, w) WGI_OPERATION4(WGI_AS_IT_IS, select_ne, x, y, z, w) /* needs wg_let */
-#define wg_stop_gradient(x) WGI_OPERATION1(WGI_AS_IT_IS, stop_gradient, x) /* needs wg_let */
+#define wg_neg(x) __extension__({ WGI_X (x); WGI_OPERATION1(WGI_AS_IT_IS, neg); wgi_e; }) /* needs wg_let */
+#define wg_add(x, y) __extension__({ WGI_X (x); WGI_Y (y); WGI_OPERATION2(WGI_AS_IT_IS, add); wgi_e; }) /* needs wg_let */
+#define wg_sub(x, y) __extension__({ WGI_X (x); WGI_Y (y); WGI_OPERATION2(WGI_AS_IT_IS, sub); wgi_e; }) /* needs wg_let */
+#define wg_mul(x, y) __extension__({ WGI_X (x); WGI_Y (y); WGI_OPERATION2(WGI_AS_IT_IS, mul); wgi_e; }) /* needs wg_let */
+#define wg_div(x, y) __extension__({ WGI_X (x); WGI_Y (y); WGI_OPERATION2(WGI_AS_IT_IS, div); wgi_e; }) /* needs wg_let */
+#define wg_fma(x, y, z) __extension__({ WGI_X (x); WGI_Y (y); WGI_Z (z); WGI_OPERATION3(WGI_AS_IT_IS, fma); wgi_e; }) /* needs wg_let */
+#define wg_reciprocal(x) __extension__({ WGI_X (x); WGI_OPERATION1(WGI_AS_IT_IS, reciprocal); wgi_e; }) /* needs wg_let */
+#define wg_square(x) __extension__({ WGI_X (x); WGI_OPERATION1(WGI_AS_IT_IS, square); wgi_e; }) /* needs wg_let */
+#define wg_cube(x) __extension__({ WGI_X (x); WGI_OPERATION1(WGI_AS_IT_IS, cube); wgi_e; }) /* needs wg_let */
+#define wg_fmod(x, y) __extension__({ WGI_X (x); WGI_Y (y); WGI_OPERATION2(WGI_IF_ACTIVE, fmod); wgi_e; }) /* needs wg_let */
+#define wg_remainder(x, y) __extension__({ WGI_X (x); WGI_Y (y); WGI_OPERATION2(WGI_IF_ACTIVE, remainder); wgi_e; }) /* needs wg_let */
+#define wg_sqrt(x) __extension__({ WGI_X (x); WGI_OPERATION1(WGI_AS_IT_IS, sqrt); wgi_e; }) /* needs wg_let */
+#define wg_cbrt(x) __extension__({ WGI_X (x); WGI_OPERATION1(WGI_AS_IT_IS, cbrt); wgi_e; }) /* needs wg_let */
+#define wg_rsqrt(x) __extension__({ WGI_X (x); WGI_OPERATION1(WGI_AS_IT_IS, rsqrt); wgi_e; }) /* needs wg_let */
+#define wg_pow(x, y) __extension__({ WGI_X (x); WGI_Y (y); WGI_OPERATION2(WGI_IF_ACTIVE, pow); wgi_e; }) /* needs wg_let */
+#define wg_hypot(x, y) __extension__({ WGI_X (x); WGI_Y (y); WGI_OPERATION2(WGI_IF_ACTIVE, hypot); wgi_e; }) /* needs wg_let */
+#define wg_exp(x) __extension__({ WGI_X (x); WGI_OPERATION1(WGI_AS_IT_IS, exp); wgi_e; }) /* needs wg_let */
+#define wg_exp2(x) __extension__({ WGI_X (x); WGI_OPERATION1(WGI_IF_ACTIVE, exp2); wgi_e; }) /* needs wg_let */
+#define wg_exp10(x) __extension__({ WGI_X (x); WGI_OPERATION1(WGI_AS_IT_IS, exp10); wgi_e; }) /* needs wg_let */
+#define wg_expm1(x) __extension__({ WGI_X (x); WGI_OPERATION1(WGI_IF_ACTIVE, expm1); wgi_e; }) /* needs wg_let */
+#define wg_log(x) __extension__({ WGI_X (x); WGI_OPERATION1(WGI_AS_IT_IS, log); wgi_e; }) /* needs wg_let */
+#define wg_log2(x) __extension__({ WGI_X (x); WGI_OPERATION1(WGI_AS_IT_IS, log2); wgi_e; }) /* needs wg_let */
+#define wg_log10(x) __extension__({ WGI_X (x); WGI_OPERATION1(WGI_AS_IT_IS, log10); wgi_e; }) /* needs wg_let */
+#define wg_log1p(x) __extension__({ WGI_X (x); WGI_OPERATION1(WGI_AS_IT_IS, log1p); wgi_e; }) /* needs wg_let */
+#define wg_log1mx(x) __extension__({ WGI_X (x); WGI_OPERATION1(WGI_AS_IT_IS, log1mx); wgi_e; }) /* needs wg_let */
+#define wg_log1mexp(x) __extension__({ WGI_X (x); WGI_OPERATION1(WGI_IF_ACTIVE, log1mexp); wgi_e; }) /* needs wg_let */
+#define wg_log_base(x, y) __extension__({ WGI_X (x); WGI_Y (y); WGI_OPERATION2(WGI_IF_ACTIVE, log_base); wgi_e; }) /* needs wg_let */
+#define wg_xlogy(x, y) __extension__({ WGI_X (x); WGI_Y (y); WGI_OPERATION2(WGI_IF_ACTIVE, xlogy); wgi_e; }) /* needs wg_let */
+#define wg_log_add_exp(x, y) __extension__({ WGI_X (x); WGI_Y (y); WGI_OPERATION2(WGI_IF_ACTIVE, log_add_exp); wgi_e; }) /* needs wg_let */
+#define wg_log_diff_exp(x, y) __extension__({ WGI_X (x); WGI_Y (y); WGI_OPERATION2(WGI_IF_ACTIVE, log_diff_exp); wgi_e; }) /* needs wg_let */
+#define wg_sigmoid(x) __extension__({ WGI_X (x); WGI_OPERATION1(WGI_IF_ACTIVE, sigmoid); wgi_e; }) /* needs wg_let */
+#define wg_log_sigmoid(x) __extension__({ WGI_X (x); WGI_OPERATION1(WGI_IF_ACTIVE, log_sigmoid); wgi_e; }) /* needs wg_let */
+#define wg_softplus(x) __extension__({ WGI_X (x); WGI_OPERATION1(WGI_IF_ACTIVE, softplus); wgi_e; }) /* needs wg_let */
+#define wg_logit(x) __extension__({ WGI_X (x); WGI_OPERATION1(WGI_IF_ACTIVE, logit); wgi_e; }) /* needs wg_let */
+#define wg_sin(x) __extension__({ WGI_X (x); WGI_OPERATION1(WGI_SINCOS, sin); wgi_e; }) /* needs wg_let */
+#define wg_cos(x) __extension__({ WGI_X (x); WGI_OPERATION1(WGI_SINCOS, cos); wgi_e; }) /* needs wg_let */
+#define wg_tan(x) __extension__({ WGI_X (x); WGI_OPERATION1(WGI_AS_IT_IS, tan); wgi_e; }) /* needs wg_let */
+#define wg_sec(x) __extension__({ WGI_X (x); WGI_OPERATION1(WGI_IF_ACTIVE, sec); wgi_e; }) /* needs wg_let */
+#define wg_csc(x) __extension__({ WGI_X (x); WGI_OPERATION1(WGI_IF_ACTIVE, csc); wgi_e; }) /* needs wg_let */
+#define wg_cot(x) __extension__({ WGI_X (x); WGI_OPERATION1(WGI_AS_IT_IS, cot); wgi_e; }) /* needs wg_let */
+#define wg_asin(x) __extension__({ WGI_X (x); WGI_OPERATION1(WGI_IF_ACTIVE, asin); wgi_e; }) /* needs wg_let */
+#define wg_acos(x) __extension__({ WGI_X (x); WGI_OPERATION1(WGI_IF_ACTIVE, acos); wgi_e; }) /* needs wg_let */
+#define wg_atan(x) __extension__({ WGI_X (x); WGI_OPERATION1(WGI_IF_ACTIVE, atan); wgi_e; }) /* needs wg_let */
+#define wg_asec(x) __extension__({ WGI_X (x); WGI_OPERATION1(WGI_IF_ACTIVE, asec); wgi_e; }) /* needs wg_let */
+#define wg_acsc(x) __extension__({ WGI_X (x); WGI_OPERATION1(WGI_IF_ACTIVE, acsc); wgi_e; }) /* needs wg_let */
+#define wg_acot(x) __extension__({ WGI_X (x); WGI_OPERATION1(WGI_IF_ACTIVE, acot); wgi_e; }) /* needs wg_let */
+#define wg_atan2(x, y) __extension__({ WGI_X (x); WGI_Y (y); WGI_OPERATION2(WGI_IF_ACTIVE, atan2); wgi_e; }) /* needs wg_let */
+#define wg_sinpi(x) __extension__({ WGI_X (x); WGI_OPERATION1(WGI_IF_ACTIVE, sinpi); wgi_e; }) /* needs wg_let */
+#define wg_cospi(x) __extension__({ WGI_X (x); WGI_OPERATION1(WGI_IF_ACTIVE, cospi); wgi_e; }) /* needs wg_let */
+#define wg_sinh(x) __extension__({ WGI_X (x); WGI_OPERATION1(WGI_IF_ACTIVE, sinh); wgi_e; }) /* needs wg_let */
+#define wg_cosh(x) __extension__({ WGI_X (x); WGI_OPERATION1(WGI_IF_ACTIVE, cosh); wgi_e; }) /* needs wg_let */
+#define wg_tanh(x) __extension__({ WGI_X (x); WGI_OPERATION1(WGI_IF_ACTIVE, tanh); wgi_e; }) /* needs wg_let */
+#define wg_sech(x) __extension__({ WGI_X (x); WGI_OPERATION1(WGI_IF_ACTIVE, sech); wgi_e; }) /* needs wg_let */
+#define wg_csch(x) __extension__({ WGI_X (x); WGI_OPERATION1(WGI_IF_ACTIVE, csch); wgi_e; }) /* needs wg_let */
+#define wg_coth(x) __extension__({ WGI_X (x); WGI_OPERATION1(WGI_IF_ACTIVE, coth); wgi_e; }) /* needs wg_let */
+#define wg_asinh(x) __extension__({ WGI_X (x); WGI_OPERATION1(WGI_IF_ACTIVE, asinh); wgi_e; }) /* needs wg_let */
+#define wg_acosh(x) __extension__({ WGI_X (x); WGI_OPERATION1(WGI_IF_ACTIVE, acosh); wgi_e; }) /* needs wg_let */
+#define wg_atanh(x) __extension__({ WGI_X (x); WGI_OPERATION1(WGI_AS_IT_IS, atanh); wgi_e; }) /* needs wg_let */
+#define wg_asech(x) __extension__({ WGI_X (x); WGI_OPERATION1(WGI_IF_ACTIVE, asech); wgi_e; }) /* needs wg_let */
+#define wg_acsch(x) __extension__({ WGI_X (x); WGI_OPERATION1(WGI_IF_ACTIVE, acsch); wgi_e; }) /* needs wg_let */
+#define wg_acoth(x) __extension__({ WGI_X (x); WGI_OPERATION1(WGI_IF_ACTIVE, acoth); wgi_e; }) /* needs wg_let */
+#define wg_erf(x) __extension__({ WGI_X (x); WGI_OPERATION1(WGI_IF_ACTIVE, erf); wgi_e; }) /* needs wg_let */
+#define wg_erfc(x) __extension__({ WGI_X (x); WGI_OPERATION1(WGI_IF_ACTIVE, erfc); wgi_e; }) /* needs wg_let */
+#define wg_erfcx(x) __extension__({ WGI_X (x); WGI_OPERATION1(WGI_IF_ACTIVE, erfcx); wgi_e; }) /* needs wg_let */
+#define wg_Phi(x) __extension__({ WGI_X (x); WGI_OPERATION1(WGI_IF_ACTIVE, Phi); wgi_e; }) /* needs wg_let */
+#define wg_log_Phi(x) __extension__({ WGI_X (x); WGI_OPERATION1(WGI_IF_ACTIVE, log_Phi); wgi_e; }) /* needs wg_let */
+#define wg_inv_Phi(x) __extension__({ WGI_X (x); WGI_OPERATION1(WGI_IF_ACTIVE, inv_Phi); wgi_e; }) /* needs wg_let */
+#define wg_lgamma(x) __extension__({ WGI_X (x); WGI_OPERATION1(WGI_IF_ACTIVE, lgamma); wgi_e; }) /* needs wg_let */
+#define wg_tgamma(x) __extension__({ WGI_X (x); WGI_OPERATION1(WGI_IF_ACTIVE, tgamma); wgi_e; }) /* needs wg_let */
+#define wg_digamma(x) __extension__({ WGI_X (x); WGI_OPERATION1(WGI_IF_ACTIVE, digamma); wgi_e; }) /* needs wg_let */
+#define wg_j0(x) __extension__({ WGI_X (x); WGI_OPERATION1(WGI_IF_ACTIVE, j0); wgi_e; }) /* needs wg_let */
+#define wg_j1(x) __extension__({ WGI_X (x); WGI_OPERATION1(WGI_IF_ACTIVE, j1); wgi_e; }) /* needs wg_let */
+#define wg_y0(x) __extension__({ WGI_X (x); WGI_OPERATION1(WGI_IF_ACTIVE, y0); wgi_e; }) /* needs wg_let */
+#define wg_y1(x) __extension__({ WGI_X (x); WGI_OPERATION1(WGI_IF_ACTIVE, y1); wgi_e; }) /* needs wg_let */
+#define wg_lambertw0(x) __extension__({ WGI_X (x); WGI_OPERATION1(WGI_IF_ACTIVE, lambertw0); wgi_e; }) /* needs wg_let */
+#define wg_lambertwm1(x) __extension__({ WGI_X (x); WGI_OPERATION1(WGI_IF_ACTIVE, lambertwm1); wgi_e; }) /* needs wg_let */
+#define wg_floor(x) __extension__({ WGI_X (x); WGI_OPERATION1(WGI_AS_IT_IS, floor); wgi_e; }) /* needs wg_let */
+#define wg_ceil(x) __extension__({ WGI_X (x); WGI_OPERATION1(WGI_AS_IT_IS, ceil); wgi_e; }) /* needs wg_let */
+#define wg_trunc(x) __extension__({ WGI_X (x); WGI_OPERATION1(WGI_AS_IT_IS, trunc); wgi_e; }) /* needs wg_let */
+#define wg_round(x) __extension__({ WGI_X (x); WGI_OPERATION1(WGI_AS_IT_IS, round); wgi_e; }) /* needs wg_let */
+#define wg_rint(x) __extension__({ WGI_X (x); WGI_OPERATION1(WGI_AS_IT_IS, rint); wgi_e; }) /* needs wg_let */
+#define wg_sign(x) __extension__({ WGI_X (x); WGI_OPERATION1(WGI_AS_IT_IS, sign); wgi_e; }) /* needs wg_let */
+#define wg_fabs(x) __extension__({ WGI_X (x); WGI_OPERATION1(WGI_AS_IT_IS, fabs); wgi_e; }) /* needs wg_let */
+#define wg_relu(x) __extension__({ WGI_X (x); WGI_OPERATION1(WGI_AS_IT_IS, relu); wgi_e; }) /* needs wg_let */
+#define wg_copysign(x, y) __extension__({ WGI_X (x); WGI_Y (y); WGI_OPERATION2(WGI_AS_IT_IS, copysign); wgi_e; }) /* needs wg_let */
+#define wg_fmax(x, y) __extension__({ WGI_X (x); WGI_Y (y); WGI_OPERATION2(WGI_AS_IT_IS, fmax); wgi_e; }) /* needs wg_let */
+#define wg_fmin(x, y) __extension__({ WGI_X (x); WGI_Y (y); WGI_OPERATION2(WGI_AS_IT_IS, fmin); wgi_e; }) /* needs wg_let */
+#define wg_fdim(x, y) __extension__({ WGI_X (x); WGI_Y (y); WGI_OPERATION2(WGI_AS_IT_IS, fdim); wgi_e; }) /* needs wg_let */
+#define wg_clamp(x, y, z) __extension__({ WGI_X (x); WGI_Y (y); WGI_Z (z); WGI_OPERATION3(WGI_AS_IT_IS, clamp); wgi_e; }) /* needs wg_let */
+#define wg_select_lt(x, y, z, w) __extension__({ WGI_X (x); WGI_Y (y); WGI_Z (z); WGI_W (w); WGI_OPERATION4(WGI_AS_IT_IS, select_lt); wgi_e; }) /* needs wg_let */
+#define wg_select_le(x, y, z, w) __extension__({ WGI_X (x); WGI_Y (y); WGI_Z (z); WGI_W (w); WGI_OPERATION4(WGI_AS_IT_IS, select_le); wgi_e; }) /* needs wg_let */
+#define wg_select_gt(x, y, z, w) __extension__({ WGI_X (x); WGI_Y (y); WGI_Z (z); WGI_W (w); WGI_OPERATION4(WGI_AS_IT_IS, select_gt); wgi_e; }) /* needs wg_let */
+#define wg_select_ge(x, y, z, w) __extension__({ WGI_X (x); WGI_Y (y); WGI_Z (z); WGI_W (w); WGI_OPERATION4(WGI_AS_IT_IS, select_ge); wgi_e; }) /* needs wg_let */
+#define wg_select_eq(x, y, z, w) __extension__({ WGI_X (x); WGI_Y (y); WGI_Z (z); WGI_W (w); WGI_OPERATION4(WGI_AS_IT_IS, select_eq); wgi_e; }) /* needs wg_let */
+#define wg_select_ne(x, y, z, w) __extension__({ WGI_X (x); WGI_Y (y); WGI_Z (z); WGI_W (w); WGI_OPERATION4(WGI_AS_IT_IS, select_ne); wgi_e; }) /* needs wg_let */
+#define wg_stop_gradient(x) __extension__({ WGI_X (x); WGI_OPERATION1(WGI_AS_IT_IS, stop_gradient); wgi_e; }) /* needs wg_let */
 
 #endif
 

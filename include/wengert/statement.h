@@ -255,24 +255,21 @@ static const struct wgi_variable wgi_variable __attribute__((unused)) = {};
         WGI_NUMBERS(m),                                                                        \
         WGI_PUT_NUMBERS(WGI_NUMBERS(m))(to, WGI_REST(o, k).lit, WGI_NUMBERS(m)), (void)0)
 
-/* Code of more than 128 bits is put together in words: that of operand o of kind k and meta m,
- * and of an operation, stands behind the code of meta `at`. */
-#define WGI_MORE_OF(to, o, k, m, at)                                                           \
-    __builtin_choose_expr(WGI_BITS(m) > WGI_MAX_CODE,                                          \
-                          wgi_put_words(to, WGI_BITS(at), WGI_REST(o, k).more),                \
-                          wgi_put_code(to, WGI_BITS(at), o##0, o##1))
+/* Code of more than 128 bits is put together in words: that of operand o of meta m, and of an
+ * operation, stands behind the code of meta `at`. */
+WGI_FUNCTION void wgi_put_more(wgi_words *to, unsigned at, unsigned meta, uint64_t low,
+                               uint64_t high, const wgi_words *more) {
+    if (WGI_BITS(meta) > WGI_MAX_CODE) wgi_put_words(to, WGI_BITS(at), more);
+    else wgi_put_code(to, WGI_BITS(at), low, high);
+}
+#define WGI_MORE_OF(to, o, m, at)                                                              \
+    wgi_put_more(to, at, m, o##0, o##1, ((o##_type *)(const void *)&o)->more)
 #define WGI_MORE(n, ...)                                                                       \
     __builtin_choose_expr(WGI_BITS(n) > WGI_MAX_CODE,                                          \
                           (void)(wgi_no_words(wgi_e.more), __VA_ARGS__), (void)0)
 
-/* The expression of a user's operation, with its descriptor (operation.h). Here, as such calls
- * are nested, too. */
-#define WGI_NAMED(name, e)                                                                     \
-    __extension__({                                                                            \
-        __auto_type wgi_u = e;                                                                 \
-        wgi_u.lit[sizeof wgi_u.lit / 8 - 1] = wgi_address(&wgi_user_##name);                   \
-        wgi_u;                                                                                 \
-    })
+/* The expression of a user's operation gets its descriptor (operation.h). */
+#define WGI_NAMED(name) wgi_e.lit[sizeof wgi_e.lit / 8 - 1] = wgi_address(&wgi_user_##name)
 
 #define WGI_NOT_A_POINTER(c)                                                                   \
     _Static_assert(                                                                            \
@@ -336,8 +333,12 @@ static const struct wgi_variable wgi_variable __attribute__((unused)) = {};
 /* The operations; scalar.h and operation.h give them their names and constants. `slope` takes a
  * partial, which, where it calls functions, is left out by an operand that is made of
  * constants; but gcc makes one call of all sines and cosines of an angle, if none is
- * conditional. No macro stands between these and the names: each would copy the text of all
- * operands. */
+ * conditional. Their names take the operands, and hand none on: each further macro would copy
+ * the text of all of them, again at every level. */
+#define WGI_X const __auto_type wgi_x =
+#define WGI_Y const __auto_type wgi_y =
+#define WGI_Z const __auto_type wgi_z =
+#define WGI_W const __auto_type wgi_w =
 #define WGI_AS_IT_IS(o, k, text) text
 #define WGI_IF_ACTIVE(o, k, text)                                                              \
     (WGI_PLACES(WGI_EXPR(o, k).at)(&WGI_EXPR(o, k).at) != 0 ? text : 0)
@@ -346,138 +347,108 @@ static const struct wgi_variable wgi_variable __attribute__((unused)) = {};
 #else
 #define WGI_SINCOS WGI_AS_IT_IS
 #endif
-#define WGI_OPERATION1(slope, name, x_)                                                        \
-    __extension__({                                                                            \
-        const __auto_type wgi_x = (x_);                                                        \
-        WGI_NOT_A_POINTER(WGI_IS_OPERAND(wgi_x));                                              \
-        WGI_OPERAND(x, j, i);                                                                  \
-        enum { wgi_n = wgi_i + WGI_ADDS_##name };                                              \
-        const double wgi_a = WGI_VALUE(wgi_x, wgi_j);                                          \
-        WGI_EXPRESSION(wgi_n, wgi_op_##name##_v(wgi_a),                                        \
-                       WGI_WORDS(wgi_x0, wgi_x1) | WGI_BEHIND(wgi_i, WGI_CODE_##name));        \
-        WGI_TAKE(wgi_x, wgi_j, wgi_a, wgi_i,                                                   \
-                 slope(wgi_x, wgi_j, wgi_op_##name##_da(wgi_a, wgi_v)), 0, 0);                 \
-        WGI_MORE(wgi_n, WGI_MORE_OF(wgi_e.more, wgi_x, wgi_j, wgi_i, 0),                       \
-                 wgi_put_code(wgi_e.more, WGI_BITS(wgi_i), WGI_CODE_##name, 0));               \
-        wgi_e;                                                                                 \
-    })
+#define WGI_OPERATION1(slope, name)                                                            \
+    WGI_NOT_A_POINTER(WGI_IS_OPERAND(wgi_x));                                                  \
+    WGI_OPERAND(x, j, i);                                                                      \
+    enum { wgi_n = wgi_i + WGI_ADDS_##name };                                                  \
+    const double wgi_a = WGI_VALUE(wgi_x, wgi_j);                                              \
+    WGI_EXPRESSION(wgi_n, wgi_op_##name##_v(wgi_a),                                            \
+                   WGI_WORDS(wgi_x0, wgi_x1) | WGI_BEHIND(wgi_i, WGI_CODE_##name));            \
+    WGI_TAKE(wgi_x, wgi_j, wgi_a, wgi_i,                                                       \
+             slope(wgi_x, wgi_j, wgi_op_##name##_da(wgi_a, wgi_v)), 0, 0);                     \
+    WGI_MORE(wgi_n, WGI_MORE_OF(wgi_e.more, wgi_x, wgi_i, 0),                                  \
+             wgi_put_code(wgi_e.more, WGI_BITS(wgi_i), WGI_CODE_##name, 0))
 
-#define WGI_OPERATION2(slope, name, x_, y_)                                                    \
-    __extension__({                                                                            \
-        const __auto_type wgi_x = (x_);                                                        \
-        const __auto_type wgi_y = (y_);                                                        \
-        WGI_NOT_A_POINTER(WGI_IS_OPERAND(wgi_x) && WGI_IS_OPERAND(wgi_y));                     \
-        WGI_OPERAND(x, j, i);                                                                  \
-        WGI_OPERAND(y, k, h);                                                                  \
-        enum { wgi_2 = wgi_i + wgi_h, wgi_n = wgi_2 + WGI_ADDS_##name };                       \
-        enum { wgi_p2 = WGI_OPERANDS(wgi_i), wgi_l2 = WGI_NUMBERS(wgi_i) };                    \
-        const double wgi_a = WGI_VALUE(wgi_x, wgi_j);                                          \
-        const double wgi_b = WGI_VALUE(wgi_y, wgi_k);                                          \
-        WGI_EXPRESSION(wgi_n, wgi_op_##name##_v(wgi_a, wgi_b),                                 \
-                       WGI_WORDS(wgi_x0, wgi_x1) |                                             \
-                           WGI_BEHIND(wgi_i, WGI_WORDS(wgi_y0, wgi_y1)) |                      \
-                           WGI_BEHIND(wgi_2, WGI_CODE_##name));                                \
-        WGI_TAKE(wgi_x, wgi_j, wgi_a, wgi_i,                                                   \
-                 slope(wgi_x, wgi_j, wgi_op_##name##_da(wgi_a, wgi_b, wgi_v)), 0, 0);          \
-        WGI_TAKE(wgi_y, wgi_k, wgi_b, wgi_h,                                                   \
-                 slope(wgi_y, wgi_k, wgi_op_##name##_db(wgi_a, wgi_b, wgi_v)), wgi_p2,         \
-                 wgi_l2);                                                                      \
-        WGI_MORE(wgi_n, WGI_MORE_OF(wgi_e.more, wgi_x, wgi_j, wgi_i, 0),                       \
-                 WGI_MORE_OF(wgi_e.more, wgi_y, wgi_k, wgi_h, wgi_i),                          \
-                 wgi_put_code(wgi_e.more, WGI_BITS(wgi_2), WGI_CODE_##name, 0));               \
-        wgi_e;                                                                                 \
-    })
+#define WGI_OPERATION2(slope, name)                                                            \
+    WGI_NOT_A_POINTER(WGI_IS_OPERAND(wgi_x) && WGI_IS_OPERAND(wgi_y));                         \
+    WGI_OPERAND(x, j, i);                                                                      \
+    WGI_OPERAND(y, k, h);                                                                      \
+    enum { wgi_2 = wgi_i + wgi_h, wgi_n = wgi_2 + WGI_ADDS_##name };                           \
+    enum { wgi_p2 = WGI_OPERANDS(wgi_i), wgi_l2 = WGI_NUMBERS(wgi_i) };                        \
+    const double wgi_a = WGI_VALUE(wgi_x, wgi_j);                                              \
+    const double wgi_b = WGI_VALUE(wgi_y, wgi_k);                                              \
+    WGI_EXPRESSION(wgi_n, wgi_op_##name##_v(wgi_a, wgi_b),                                     \
+                   WGI_WORDS(wgi_x0, wgi_x1) | WGI_BEHIND(wgi_i, WGI_WORDS(wgi_y0, wgi_y1)) |  \
+                       WGI_BEHIND(wgi_2, WGI_CODE_##name));                                    \
+    WGI_TAKE(wgi_x, wgi_j, wgi_a, wgi_i,                                                       \
+             slope(wgi_x, wgi_j, wgi_op_##name##_da(wgi_a, wgi_b, wgi_v)), 0, 0);              \
+    WGI_TAKE(wgi_y, wgi_k, wgi_b, wgi_h,                                                       \
+             slope(wgi_y, wgi_k, wgi_op_##name##_db(wgi_a, wgi_b, wgi_v)), wgi_p2, wgi_l2);    \
+    WGI_MORE(wgi_n, WGI_MORE_OF(wgi_e.more, wgi_x, wgi_i, 0),                                  \
+             WGI_MORE_OF(wgi_e.more, wgi_y, wgi_h, wgi_i),                                     \
+             wgi_put_code(wgi_e.more, WGI_BITS(wgi_2), WGI_CODE_##name, 0))
 
-#define WGI_OPERATION3(slope, name, x_, y_, z_)                                                \
-    __extension__({                                                                            \
-        const __auto_type wgi_x = (x_);                                                        \
-        const __auto_type wgi_y = (y_);                                                        \
-        const __auto_type wgi_z = (z_);                                                        \
-        WGI_NOT_A_POINTER(WGI_IS_OPERAND(wgi_x) && WGI_IS_OPERAND(wgi_y) &&                    \
-                          WGI_IS_OPERAND(wgi_z));                                              \
-        WGI_OPERAND(x, j, i);                                                                  \
-        WGI_OPERAND(y, k, h);                                                                  \
-        WGI_OPERAND(z, l, g);                                                                  \
-        enum {                                                                                 \
-            wgi_2 = wgi_i + wgi_h,                                                             \
-            wgi_3 = wgi_2 + wgi_g,                                                             \
-            wgi_n = wgi_3 + WGI_ADDS_##name                                                    \
-        };                                                                                     \
-        enum { wgi_p2 = WGI_OPERANDS(wgi_i), wgi_l2 = WGI_NUMBERS(wgi_i) };                    \
-        enum { wgi_p3 = WGI_OPERANDS(wgi_2), wgi_l3 = WGI_NUMBERS(wgi_2) };                    \
-        const double wgi_a = WGI_VALUE(wgi_x, wgi_j);                                          \
-        const double wgi_b = WGI_VALUE(wgi_y, wgi_k);                                          \
-        const double wgi_c = WGI_VALUE(wgi_z, wgi_l);                                          \
-        WGI_EXPRESSION(wgi_n, wgi_op_##name##_v(wgi_a, wgi_b, wgi_c),                          \
-                       WGI_WORDS(wgi_x0, wgi_x1) |                                             \
-                           WGI_BEHIND(wgi_i, WGI_WORDS(wgi_y0, wgi_y1)) |                      \
-                           WGI_BEHIND(wgi_2, WGI_WORDS(wgi_z0, wgi_z1)) |                      \
-                           WGI_BEHIND(wgi_3, WGI_CODE_##name));                                \
-        WGI_TAKE(wgi_x, wgi_j, wgi_a, wgi_i,                                                   \
-                 slope(wgi_x, wgi_j, wgi_op_##name##_da(wgi_a, wgi_b, wgi_c, wgi_v)), 0, 0);   \
-        WGI_TAKE(wgi_y, wgi_k, wgi_b, wgi_h,                                                   \
-                 slope(wgi_y, wgi_k, wgi_op_##name##_db(wgi_a, wgi_b, wgi_c, wgi_v)), wgi_p2,  \
-                 wgi_l2);                                                                      \
-        WGI_TAKE(wgi_z, wgi_l, wgi_c, wgi_g,                                                   \
-                 slope(wgi_z, wgi_l, wgi_op_##name##_dc(wgi_a, wgi_b, wgi_c, wgi_v)), wgi_p3,  \
-                 wgi_l3);                                                                      \
-        WGI_MORE(wgi_n, WGI_MORE_OF(wgi_e.more, wgi_x, wgi_j, wgi_i, 0),                       \
-                 WGI_MORE_OF(wgi_e.more, wgi_y, wgi_k, wgi_h, wgi_i),                          \
-                 WGI_MORE_OF(wgi_e.more, wgi_z, wgi_l, wgi_g, wgi_2),                          \
-                 wgi_put_code(wgi_e.more, WGI_BITS(wgi_3), WGI_CODE_##name, 0));               \
-        wgi_e;                                                                                 \
-    })
+#define WGI_OPERATION3(slope, name)                                                            \
+    WGI_NOT_A_POINTER(WGI_IS_OPERAND(wgi_x) && WGI_IS_OPERAND(wgi_y) &&                        \
+                      WGI_IS_OPERAND(wgi_z));                                                  \
+    WGI_OPERAND(x, j, i);                                                                      \
+    WGI_OPERAND(y, k, h);                                                                      \
+    WGI_OPERAND(z, l, g);                                                                      \
+    enum { wgi_2 = wgi_i + wgi_h, wgi_3 = wgi_2 + wgi_g, wgi_n = wgi_3 + WGI_ADDS_##name };    \
+    enum { wgi_p2 = WGI_OPERANDS(wgi_i), wgi_l2 = WGI_NUMBERS(wgi_i) };                        \
+    enum { wgi_p3 = WGI_OPERANDS(wgi_2), wgi_l3 = WGI_NUMBERS(wgi_2) };                        \
+    const double wgi_a = WGI_VALUE(wgi_x, wgi_j);                                              \
+    const double wgi_b = WGI_VALUE(wgi_y, wgi_k);                                              \
+    const double wgi_c = WGI_VALUE(wgi_z, wgi_l);                                              \
+    WGI_EXPRESSION(wgi_n, wgi_op_##name##_v(wgi_a, wgi_b, wgi_c),                              \
+                   WGI_WORDS(wgi_x0, wgi_x1) | WGI_BEHIND(wgi_i, WGI_WORDS(wgi_y0, wgi_y1)) |  \
+                       WGI_BEHIND(wgi_2, WGI_WORDS(wgi_z0, wgi_z1)) |                          \
+                       WGI_BEHIND(wgi_3, WGI_CODE_##name));                                    \
+    WGI_TAKE(wgi_x, wgi_j, wgi_a, wgi_i,                                                       \
+             slope(wgi_x, wgi_j, wgi_op_##name##_da(wgi_a, wgi_b, wgi_c, wgi_v)), 0, 0);       \
+    WGI_TAKE(wgi_y, wgi_k, wgi_b, wgi_h,                                                       \
+             slope(wgi_y, wgi_k, wgi_op_##name##_db(wgi_a, wgi_b, wgi_c, wgi_v)), wgi_p2,      \
+             wgi_l2);                                                                          \
+    WGI_TAKE(wgi_z, wgi_l, wgi_c, wgi_g,                                                       \
+             slope(wgi_z, wgi_l, wgi_op_##name##_dc(wgi_a, wgi_b, wgi_c, wgi_v)), wgi_p3,      \
+             wgi_l3);                                                                          \
+    WGI_MORE(wgi_n, WGI_MORE_OF(wgi_e.more, wgi_x, wgi_i, 0),                                  \
+             WGI_MORE_OF(wgi_e.more, wgi_y, wgi_h, wgi_i),                                     \
+             WGI_MORE_OF(wgi_e.more, wgi_z, wgi_g, wgi_2),                                     \
+             wgi_put_code(wgi_e.more, WGI_BITS(wgi_3), WGI_CODE_##name, 0))
 
-#define WGI_OPERATION4(slope, name, x_, y_, z_, w_)                                            \
-    __extension__({                                                                            \
-        const __auto_type wgi_x = (x_);                                                        \
-        const __auto_type wgi_y = (y_);                                                        \
-        const __auto_type wgi_z = (z_);                                                        \
-        const __auto_type wgi_w = (w_);                                                        \
-        WGI_NOT_A_POINTER(WGI_IS_OPERAND(wgi_x) && WGI_IS_OPERAND(wgi_y) &&                    \
-                          WGI_IS_OPERAND(wgi_z) && WGI_IS_OPERAND(wgi_w));                     \
-        WGI_OPERAND(x, j, i);                                                                  \
-        WGI_OPERAND(y, k, h);                                                                  \
-        WGI_OPERAND(z, l, g);                                                                  \
-        WGI_OPERAND(w, m, f);                                                                  \
-        enum {                                                                                 \
-            wgi_2 = wgi_i + wgi_h,                                                             \
-            wgi_3 = wgi_2 + wgi_g,                                                             \
-            wgi_4 = wgi_3 + wgi_f,                                                             \
-            wgi_n = wgi_4 + WGI_ADDS_##name                                                    \
-        };                                                                                     \
-        enum { wgi_p2 = WGI_OPERANDS(wgi_i), wgi_l2 = WGI_NUMBERS(wgi_i) };                    \
-        enum { wgi_p3 = WGI_OPERANDS(wgi_2), wgi_l3 = WGI_NUMBERS(wgi_2) };                    \
-        enum { wgi_p4 = WGI_OPERANDS(wgi_3), wgi_l4 = WGI_NUMBERS(wgi_3) };                    \
-        const double wgi_a = WGI_VALUE(wgi_x, wgi_j);                                          \
-        const double wgi_b = WGI_VALUE(wgi_y, wgi_k);                                          \
-        const double wgi_c = WGI_VALUE(wgi_z, wgi_l);                                          \
-        const double wgi_d = WGI_VALUE(wgi_w, wgi_m);                                          \
-        WGI_EXPRESSION(wgi_n, wgi_op_##name##_v(wgi_a, wgi_b, wgi_c, wgi_d),                   \
-                       WGI_WORDS(wgi_x0, wgi_x1) |                                             \
-                           WGI_BEHIND(wgi_i, WGI_WORDS(wgi_y0, wgi_y1)) |                      \
-                           WGI_BEHIND(wgi_2, WGI_WORDS(wgi_z0, wgi_z1)) |                      \
-                           WGI_BEHIND(wgi_3, WGI_WORDS(wgi_w0, wgi_w1)) |                      \
-                           WGI_BEHIND(wgi_4, WGI_CODE_##name));                                \
-        WGI_TAKE(wgi_x, wgi_j, wgi_a, wgi_i,                                                   \
-                 slope(wgi_x, wgi_j, wgi_op_##name##_da(wgi_a, wgi_b, wgi_c, wgi_d, wgi_v)),   \
-                 0, 0);                                                                        \
-        WGI_TAKE(wgi_y, wgi_k, wgi_b, wgi_h,                                                   \
-                 slope(wgi_y, wgi_k, wgi_op_##name##_db(wgi_a, wgi_b, wgi_c, wgi_d, wgi_v)),   \
-                 wgi_p2, wgi_l2);                                                              \
-        WGI_TAKE(wgi_z, wgi_l, wgi_c, wgi_g,                                                   \
-                 slope(wgi_z, wgi_l, wgi_op_##name##_dc(wgi_a, wgi_b, wgi_c, wgi_d, wgi_v)),   \
-                 wgi_p3, wgi_l3);                                                              \
-        WGI_TAKE(wgi_w, wgi_m, wgi_d, wgi_f,                                                   \
-                 slope(wgi_w, wgi_m, wgi_op_##name##_dd(wgi_a, wgi_b, wgi_c, wgi_d, wgi_v)),   \
-                 wgi_p4, wgi_l4);                                                              \
-        WGI_MORE(wgi_n, WGI_MORE_OF(wgi_e.more, wgi_x, wgi_j, wgi_i, 0),                       \
-                 WGI_MORE_OF(wgi_e.more, wgi_y, wgi_k, wgi_h, wgi_i),                          \
-                 WGI_MORE_OF(wgi_e.more, wgi_z, wgi_l, wgi_g, wgi_2),                          \
-                 WGI_MORE_OF(wgi_e.more, wgi_w, wgi_m, wgi_f, wgi_3),                          \
-                 wgi_put_code(wgi_e.more, WGI_BITS(wgi_4), WGI_CODE_##name, 0));               \
-        wgi_e;                                                                                 \
-    })
+#define WGI_OPERATION4(slope, name)                                                            \
+    WGI_NOT_A_POINTER(WGI_IS_OPERAND(wgi_x) && WGI_IS_OPERAND(wgi_y) &&                        \
+                      WGI_IS_OPERAND(wgi_z) && WGI_IS_OPERAND(wgi_w));                         \
+    WGI_OPERAND(x, j, i);                                                                      \
+    WGI_OPERAND(y, k, h);                                                                      \
+    WGI_OPERAND(z, l, g);                                                                      \
+    WGI_OPERAND(w, m, f);                                                                      \
+    enum {                                                                                     \
+        wgi_2 = wgi_i + wgi_h,                                                                 \
+        wgi_3 = wgi_2 + wgi_g,                                                                 \
+        wgi_4 = wgi_3 + wgi_f,                                                                 \
+        wgi_n = wgi_4 + WGI_ADDS_##name                                                        \
+    };                                                                                         \
+    enum { wgi_p2 = WGI_OPERANDS(wgi_i), wgi_l2 = WGI_NUMBERS(wgi_i) };                        \
+    enum { wgi_p3 = WGI_OPERANDS(wgi_2), wgi_l3 = WGI_NUMBERS(wgi_2) };                        \
+    enum { wgi_p4 = WGI_OPERANDS(wgi_3), wgi_l4 = WGI_NUMBERS(wgi_3) };                        \
+    const double wgi_a = WGI_VALUE(wgi_x, wgi_j);                                              \
+    const double wgi_b = WGI_VALUE(wgi_y, wgi_k);                                              \
+    const double wgi_c = WGI_VALUE(wgi_z, wgi_l);                                              \
+    const double wgi_d = WGI_VALUE(wgi_w, wgi_m);                                              \
+    WGI_EXPRESSION(wgi_n, wgi_op_##name##_v(wgi_a, wgi_b, wgi_c, wgi_d),                       \
+                   WGI_WORDS(wgi_x0, wgi_x1) | WGI_BEHIND(wgi_i, WGI_WORDS(wgi_y0, wgi_y1)) |  \
+                       WGI_BEHIND(wgi_2, WGI_WORDS(wgi_z0, wgi_z1)) |                          \
+                       WGI_BEHIND(wgi_3, WGI_WORDS(wgi_w0, wgi_w1)) |                          \
+                       WGI_BEHIND(wgi_4, WGI_CODE_##name));                                    \
+    WGI_TAKE(wgi_x, wgi_j, wgi_a, wgi_i,                                                       \
+             slope(wgi_x, wgi_j, wgi_op_##name##_da(wgi_a, wgi_b, wgi_c, wgi_d, wgi_v)), 0,    \
+             0);                                                                               \
+    WGI_TAKE(wgi_y, wgi_k, wgi_b, wgi_h,                                                       \
+             slope(wgi_y, wgi_k, wgi_op_##name##_db(wgi_a, wgi_b, wgi_c, wgi_d, wgi_v)),       \
+             wgi_p2, wgi_l2);                                                                  \
+    WGI_TAKE(wgi_z, wgi_l, wgi_c, wgi_g,                                                       \
+             slope(wgi_z, wgi_l, wgi_op_##name##_dc(wgi_a, wgi_b, wgi_c, wgi_d, wgi_v)),       \
+             wgi_p3, wgi_l3);                                                                  \
+    WGI_TAKE(wgi_w, wgi_m, wgi_d, wgi_f,                                                       \
+             slope(wgi_w, wgi_m, wgi_op_##name##_dd(wgi_a, wgi_b, wgi_c, wgi_d, wgi_v)),       \
+             wgi_p4, wgi_l4);                                                                  \
+    WGI_MORE(wgi_n, WGI_MORE_OF(wgi_e.more, wgi_x, wgi_i, 0),                                  \
+             WGI_MORE_OF(wgi_e.more, wgi_y, wgi_h, wgi_i),                                     \
+             WGI_MORE_OF(wgi_e.more, wgi_z, wgi_g, wgi_2),                                     \
+             WGI_MORE_OF(wgi_e.more, wgi_w, wgi_f, wgi_3),                                     \
+             wgi_put_code(wgi_e.more, WGI_BITS(wgi_4), WGI_CODE_##name, 0))
 
 #define WGI_HEAD(m) WGI_CODE_HEAD(__LINE__, 0, WGI_BITS(m), WGI_OPERANDS(m), WGI_NUMBERS(m))
 #define WGI_SITE(o, m)                                                                         \
@@ -491,7 +462,7 @@ static const struct wgi_variable wgi_variable __attribute__((unused)) = {};
         WGI_PUT(WGI_EXPR(o, k).at)                                                             \
         (&WGI_EXPR(o, k).at, 1, wgi_m.p, wgi_m.x, wgi_m.h, WGI_OPERANDS(m));                   \
         wgi_no_words(&wgi_c);                                                                  \
-        WGI_MORE_OF(&wgi_c, o, k, m, 0);                                                       \
+        WGI_MORE_OF(&wgi_c, o, m, 0);                                                          \
         wgi_let_long(wgi_o, wgi_a, &wgi_m, wgi_w, &wgi_c, wgi_l.head, __FILE__);               \
     })
 /* What is left to a function of the library: its operands one by one, its numbers in an

@@ -71,27 +71,30 @@ static int uses(const char *text, char c) {
     return 0;
 }
 
-static void function(const struct row *r, const char *suffix, const char *text, int with_v) {
-    printf("WGI_FUNCTION double wgi_op_%s_%s(", r->name, suffix);
-    for (int i = 0; i < r->arity; i++) printf("%sdouble %c", i ? ", " : "", letter[i]);
-    printf("%s) {", with_v ? ", double v" : "");
+/* A text that is arithmetic and nothing else is a macro: there is no call for the compiler to dissolve, and code
+ * that is not optimised moves no arguments. Partials are given names of variables, values any operand: theirs has
+ * each of its letters once. */
+static int is_macro(const struct row *r, const char *text, int with_v) {
+    for (int i = 0; i < r->arity && !with_v; i++)
+        if (strchr(text, letter[i]) != strrchr(text, letter[i])) return 0;
+    return text[strspn(text, "abcdv0123456789.+-*/() ")] == 0;
+}
+
+static void text_of(const struct row *r, const char *suffix, const char *text, int with_v) {
+    const int macro = is_macro(r, text, with_v);
+    printf(macro ? "#define wgi_op_%s_%s(" : "WGI_FUNCTION double wgi_op_%s_%s(", r->name, suffix);
+    for (int i = 0; i < r->arity; i++) printf("%s%s%c", i ? ", " : "", macro ? "" : "double ", letter[i]);
+    if (with_v) printf(macro ? ", v" : ", double v");
+    if (macro) {
+        const int whole = text[strspn(text, "-0123456789")] == 0;
+        printf(") (%s%s)\n", text, whole ? ".0" : "");
+        return;
+    }
+    printf(") {");
     for (int i = 0; i < r->arity; i++)
         if (!uses(text, letter[i])) printf(" (void)%c;", letter[i]);
     if (with_v && !uses(text, 'v')) printf(" (void)v;");
     printf(" return %s; }\n", text);
-}
-
-/* A partial that is a number or one of the letters is a macro: code that is not optimised then
- * moves no arguments to where nothing reads them. */
-static void partial(const struct row *r, const char *suffix, const char *text) {
-    const int letter_alone = text[1] == 0 && strchr("abcdv", text[0]);
-    if (!letter_alone && text[strspn(text, "-.0123456789")] != 0) {
-        function(r, suffix, text, 1);
-        return;
-    }
-    printf("#define wgi_op_%s_%s(", r->name, suffix);
-    for (int i = 0; i < r->arity; i++) printf("%c, ", letter[i]);
-    printf("v) (%s%s)\n", text, letter_alone || strchr(text, '.') != NULL ? "" : ".0");
 }
 
 /* Does a partial call a function, other than those that are an instruction? */
@@ -133,10 +136,10 @@ static void write_scalar(void) {
     for (int i = 0; i < n; i++) {
         const struct row *r = &rows[i];
         printf("\n/* %s: %s */\n", r->name, r->source);
-        function(r, "v", r->value, 0);
+        text_of(r, "v", r->value, 0);
         for (int k = 0; k < r->arity; k++) {
             const char suffix[] = {'d', letter[k], 0};
-            partial(r, suffix, r->partial[k]);
+            text_of(r, suffix, r->partial[k], 1);
         }
         printf("enum { WGI_CODE_%s = WGI_CODE(%d), WGI_ADDS_%s = WGI_ADDS(%d), WGI_CALLS_%s = %d };\n",
                r->name, i, r->name, i, r->name, calls(r));
@@ -146,9 +149,10 @@ static void write_scalar(void) {
         const struct row *r = &rows[i];
         printf("#define wg_%s(", r->name);
         for (int k = 0; k < r->arity; k++) printf("%s%c", k ? ", " : "", argument[k]);
-        printf(") WGI_OPERATION%d(WGI_%s, %s", r->arity, slope(r), r->name);
-        for (int k = 0; k < r->arity; k++) printf(", %c", argument[k]);
-        puts(") /* needs wg_let */"); /* gcc quotes this line where wg_let was forgotten */
+        printf(") __extension__({ ");
+        for (int k = 0; k < r->arity; k++) printf("WGI_%c (%c); ", "XYZW"[k], argument[k]);
+        /* gcc quotes this line where wg_let was forgotten */
+        printf("WGI_OPERATION%d(WGI_%s, %s); wgi_e; }) /* needs wg_let */\n", r->arity, slope(r), r->name);
     }
     puts("\n#endif");
     puts("\n#endif");
