@@ -387,6 +387,28 @@ static void shapes_are_refused_in_the_words_of_the_operation(void **state) {
     assert_int_equal(wg_tape_status(tape), WG_OK);
 }
 
+/* times_op, whose adjoints reset the tape that the operands are on. */
+static wg_status resetting_vjp(wg_block *b) {
+    wg_tape_reset(tape);
+    return times_op.vjp(b);
+}
+static void an_operation_that_resets_the_tape_of_its_operands_is_stopped(void **state) {
+    (void)state;
+    wg_block_op op = times_op;
+    op.vjp = resetting_vjp;
+    op.jvp = NULL;
+    for (int variable = 0; variable < 2; variable++) {
+        wg_tape_reset(tape);
+        const wg_mat in[] = {variable ? wg_mat_input(tape, 2, 3, A, 2)
+                                      : wg_mat_constant(tape, 2, 3, A, 2),
+                             wg_mat_input(tape, 3, 1, X, 3)};
+        assert_int_equal(wg_check_op(tape, &op, NULL, 0, 2, in, 1), WG_ESTALE);
+        assert_string_equal(wg_tape_message(tape),
+                            "wg_check_op: times: the operation has reset or rewound the tape "
+                            "of operand 0");
+    }
+}
+
 /* 1 - cos a, its `second` by another way: near 0 the values are rounding in the first place. */
 WG_OPERATION1(versed, 1 - cos(a), sin(a), cos(a), GUARD, "test")
 static double half_angle(const double *x, double *first, double *second) {
@@ -440,6 +462,7 @@ int main(void) {
         cmocka_unit_test(small_derivatives_beside_large_ones_are_looked_at),
         cmocka_unit_test(a_slope_that_expand_forgets_is_missed_at_tiny_operands_too),
         cmocka_unit_test(shapes_are_refused_in_the_words_of_the_operation),
+        cmocka_unit_test(an_operation_that_resets_the_tape_of_its_operands_is_stopped),
         cmocka_unit_test(values_that_are_rounding_may_differ_by_it),
         cmocka_unit_test(scalar_operations_that_cannot_be_checked_are_refused),
     };

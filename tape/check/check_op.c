@@ -21,7 +21,9 @@ typedef struct checked_op {
     const void *params;
     size_t bytes, inputs, outputs;
     const wg_mat *in;
-    int all;        /* every operand is a variable, since none was */
+    wgi_core *c;      /* the user's tape, which callbacks of the operation may reset */
+    wg_tape *scratch; /* keeps what the check computes with */
+    int all;          /* every operand is a variable, since none was */
     char call[128]; /* for messages */
     /* the call as expand sees it: operands without gaps, none of them transposed */
     wg_block b;
@@ -42,6 +44,10 @@ static wg_status call(wg_tape *t, size_t n, const wg_real *x, size_t m, wg_real 
     const wg_real *const end = x + n;
     for (size_t i = 0; i < k->inputs; i++) {
         const wg_mat *const a = &k->in[i];
+        if (wgi_mat_stale(k->c, a))
+            return wgi_fail(wgi_core_of(t), WG_ESTALE,
+                            "%s: the operation has reset or rewound the tape of operand %zu",
+                            k->call, i);
         const size_t length = length_of(a), columns = columns_of(a);
         if (is_variable(k, i)) {
             if ((size_t)(end - x) < length * columns) return WG_ESHAPE;
@@ -90,6 +96,13 @@ static wg_status passed_on(wgi_core *c, wg_status s, const char *call, const wg_
     if (c->status != WG_OK) return c->status;
     if (strncmp(said, call, strlen(call)) == 0) return wgi_refuse(c, s, "%s", said);
     return wgi_refuse(c, s, "%s: %s", call, said);
+}
+
+/* So many numbers that last until the check ends, whatever is done with the user's tape. */
+static wg_status keep(wgi_core *c, const checked_op *k, size_t count, double **out) {
+    *out = wg_tape_keep(k->scratch, (count + 1) * sizeof **out, NULL);
+    return *out != NULL ? WG_OK
+                        : passed_on(c, wg_tape_status(k->scratch), k->call, k->scratch);
 }
 
 /* ---- where a mistake is ---- */
@@ -281,8 +294,8 @@ static wg_status name_derivative(wgi_core *c, wg_tape *own, checked_op *k, size_
 static wg_status check_expand(wgi_core *c, wg_tape *own, checked_op *k, size_t n,
                               const double *x, size_t m) {
     both a;
-    a.w = wg_tape_keep(&c->head, (3 * m + 2 * n + 1) * sizeof *a.w, NULL);
-    if (a.w == NULL) return c->status;
+    wg_status s = keep(c, k, 3 * m + 2 * n, &a.w);
+    if (s != WG_OK) return s;
     a.y[0] = a.w + m, a.y[1] = a.y[0] + m;
     a.g[0] = a.y[1] + m, a.g[1] = a.g[0] + n;
     for (size_t j = 0; j < m; j++) a.w[j] = weight(j);
@@ -291,7 +304,7 @@ static wg_status check_expand(wgi_core *c, wg_tape *own, checked_op *k, size_t n
         k->b.out[o].value = value;
         value += k->b.out[o].rows * k->b.out[o].cols;
     }
-    const wg_status s = evaluate_both(c, own, k, n, x, m, &a);
+    s = evaluate_both(c, own, k, n, x, m, &a);
     if (s != WG_OK) return s;
     double terms = 0; /* of what is w' y to first order */
     for (size_t j = 0; j < m; j++) terms += fabs(a.w[j] * a.y[0][j]);
@@ -339,8 +352,9 @@ static wg_status sparse_product(wgi_core *c, wg_tape *own, checked_op *k, size_t
     wg_status r = wg_jacobian_sparsity(own, call, k, n, x, m, WG_ROW_MAJOR, &s);
     if (r != WG_OK) return r;
     const wg_pattern *const p = wg_sparsity_pattern(s);
-    double *const values = wg_tape_keep(&c->head, (p->entries + 1) * sizeof *values, NULL);
-    r = values == NULL ? c->status : wg_sparse_jacobian(own, s, call, k, x, NULL, values);
+    double *values;
+    r = keep(c, k, p->entries, &values);
+    if (r == WG_OK) r = wg_sparse_jacobian(own, s, call, k, x, NULL, values);
     for (size_t j = 0; r == WG_OK && j < m; j++) {
         jw[j] = 0;
         for (size_t e = p->start[j]; e < p->start[j + 1]; e++)
@@ -355,14 +369,15 @@ static wg_status sparse_product(wgi_core *c, wg_tape *own, checked_op *k, size_t
 static wg_status check_flags(wgi_core *c, wg_tape *own, checked_op *k, size_t n,
                              const double *x, size_t m) {
     const unsigned linear = WG_OP_LINEAR | WG_OP_MOVES, sparse = WG_OP_EACH | WG_OP_MOVES;
-    double *const v = wg_tape_keep(&c->head, (2 * n + 2 * m + 1) * sizeof *v, NULL);
-    if (v == NULL) return c->status;
+    double *v;
+    wg_status s = keep(c, k, 2 * n + 2 * m, &v);
+    if (s != WG_OK) return s;
     double *const other = v + n, *const jv = other + n, *const jw = jv + m;
     for (size_t i = 0; i < n; i++) {
         v[i] = weight(i);
         other[i] = 1.25 * x[i] + 0.125 * v[i];
     }
-    wg_status s = wg_jvp(own, call, k, n, x, v, m, NULL, jv);
+    s = wg_jvp(own, call, k, n, x, v, m, NULL, jv);
     if (s == WG_OK && (k->op->flags & linear) != 0) {
         s = wg_jvp(own, call, k, n, other, v, m, NULL, jw);
         if (s == WG_OK && !same(m, jv, jw))
@@ -386,8 +401,8 @@ static wg_status open_call(wgi_core *c, checked_op *k, size_t *n, double **x, si
         operands += k->in[i].rows * k->in[i].cols;
         if (is_variable(k, i)) *n += k->in[i].rows * k->in[i].cols;
     }
-    *x = wg_tape_keep(&c->head, (*n + operands + 1) * sizeof(double), NULL);
-    if (*x == NULL) return c->status;
+    wg_status s = keep(c, k, *n + operands, x);
+    if (s != WG_OK) return s;
     double *to = *x, *value = *x + *n;
     memset(&k->b, 0, sizeof k->b);
     memset(k->arg, 0, sizeof k->arg);
@@ -405,7 +420,7 @@ static wg_status open_call(wgi_core *c, checked_op *k, size_t *n, double **x, si
     k->b.params = k->params;
     k->b.inputs = k->inputs, k->b.outputs = k->outputs;
     k->b.in = k->arg, k->b.out = k->arg + k->inputs;
-    const wg_status s = k->op->shape(&k->b);
+    s = k->op->shape(&k->b);
     if (s != WG_OK) return wgi_refuse_call(c, "wg_check_op", k->op, s, &k->b);
     for (size_t o = 0; o < k->outputs; o++) {
         wg_block_arg *const a = &k->b.out[o];
@@ -448,6 +463,7 @@ wg_status wg_check_op(wg_tape *t, const wg_block_op *op, const void *params, siz
                     .inputs = inputs,
                     .outputs = outputs,
                     .in = in,
+                    .c = c,
                     .all = 1};
     if (op->name == NULL) return wgi_refuse(c, WG_ENULL, "wg_check_op: the name is NULL");
     (void)snprintf(k.call, sizeof k.call, "wg_check_op: %s", op->name);
@@ -463,13 +479,11 @@ wg_status wg_check_op(wg_tape *t, const wg_block_op *op, const void *params, siz
     }
     /* what expands, or says its adjoint, does it where code is kept */
     const int second = op->expand != NULL || op->adjoint != NULL;
-    wg_tape *own;
+    wg_tape *own = NULL;
     wg_status s = open_own(c, k.call, second ? WG_KEEP_CODE : 0, &own);
-    if (s != WG_OK) return s;
-    char *const top = c->head.payload_top;
-    const int chunk = c->payload_current;
-    s = check(c, own, &k);
-    if (top != NULL && chunk == c->payload_current) c->head.payload_top = top;
+    if (s == WG_OK) s = open_own(c, k.call, 0, &k.scratch);
+    if (s == WG_OK) s = check(c, own, &k);
+    wg_tape_free(k.scratch);
     wg_tape_free(own);
     return s;
 }
