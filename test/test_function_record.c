@@ -140,6 +140,32 @@ static void what_has_no_use_is_dropped(void **state) {
     wg_tape_free(t);
 }
 
+/* The products of the last input with each of the others, twice, all added up. */
+enum { READ = 24 };
+static wg_status read_often(wg_tape *t, size_t n, const wg_real *x, size_t m, wg_real *y,
+                            void *data) {
+    (void)data, (void)m;
+    y[0] = wg_constant(-0.0);
+    for (int again = 0; again < 2; again++)
+        for (size_t i = 0; i + 1 < n; i++)
+            y[0] = wg_let(t, wg_add(y[0], wg_mul(x[i], x[n - 1])));
+    return WG_OK;
+}
+
+static void all_readers_of_a_variable_are_found_again(void **state) {
+    (void)state;
+    wg_tape *t = code_tape();
+    double x[READ];
+    for (int i = 0; i < READ; i++) x[i] = 1 + i;
+    wg_function *f = record(t, read_often, READ, 1, x);
+    wg_function_stats s;
+    assert_int_equal(wg_function_statistics(f, &s), WG_OK);
+    assert_int_equal(s.repeated, READ - 1);
+    assert_int_equal(s.each, (READ - 1) + 2 * (READ - 1) - 1); /* products, sums */
+    wg_function_free(f);
+    wg_tape_free(t);
+}
+
 static wg_status branching(wg_tape *t, size_t n, const wg_real *x, size_t m, wg_real *y,
                            void *data) {
     (void)data, (void)n, (void)m;
@@ -511,6 +537,7 @@ int main(void) {
         cmocka_unit_test(an_input_of_the_callback_is_a_constant),
         cmocka_unit_test(functions_agree_with_the_drivers_at_every_point),
         cmocka_unit_test(what_has_no_use_is_dropped),
+        cmocka_unit_test(all_readers_of_a_variable_are_found_again),
         cmocka_unit_test(a_comparison_that_comes_out_differently_is_reported),
         cmocka_unit_test(edges_and_mistakes),
         cmocka_unit_test(sums_over_the_points_have_the_derivatives_of_the_loop),

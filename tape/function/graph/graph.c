@@ -51,8 +51,10 @@ static uint64_t bits_of(double x) {
 static uint64_t holds(const wgi_node *n) { return bits_of(n->value); }
 
 static uint64_t hash(const wgi_graph *g, const wgi_node *n) {
+    const uint32_t *const x = g->operand + n->first;
     uint64_t h = mix((uint64_t)n->kind << 56 | (uint64_t)n->array << 48 | n->part, holds(n));
-    for (uint32_t k = 0; k < n->count; k++) h = mix(h, g->operand[n->first + k]);
+    if (n->count == 2) return mix(h, (uint64_t)x[0] << 32 | x[1]);
+    for (uint32_t k = 0; k < n->count; k++) h = mix(h, x[k]);
     return h;
 }
 
@@ -99,22 +101,47 @@ static uint32_t newest_operand(const wgi_graph *g, const wgi_node *n) {
     return newest;
 }
 
-/* Is none of the tags this one? Empty places have the tag 0; where it says no, one may be. */
-static int has_no(const wgi_graph_bucket *b, unsigned char tag) {
-    const uint64_t ones = 0x0101010101010101u, high = 0x8080808080808080u;
-    uint64_t first, last;
-    memcpy(&first, b->tag, sizeof first);
-    memcpy(&last, b->tag + WGI_BUCKET - sizeof last, sizeof last);
-    first ^= ones * tag, last ^= ones * tag;
-    return (((first - ones) & ~first) | ((last - ones) & ~last)) & high ? 0 : 1;
+/* Tags stand in two words. They are read and written as such: a word that is read just after a
+ * byte of it was written comes late. */
+typedef struct tags {
+    uint64_t first; /* of the first eight nodes, from the low end */
+    uint32_t last;
+} tags;
+_Static_assert(sizeof(uint64_t) + sizeof(uint32_t) == WGI_BUCKET, "tags of a bucket");
+
+static tags tags_of(const wgi_graph_bucket *b) {
+    tags t;
+    memcpy(&t.first, b->tag, sizeof t.first);
+    memcpy(&t.last, b->tag + sizeof t.first, sizeof t.last);
+    return t;
 }
 
-static uint32_t find_in(const wgi_graph *g, const wgi_graph_bucket *b, const wgi_node *n,
-                        unsigned char tag) {
-    if (has_no(b, tag)) return WGI_NO_NODE;
-    for (uint32_t k = 0; k < b->count; k++)
-        if (b->tag[k] == tag && same(g, n, &g->node[b->node[k]])) return b->node[k];
+/* A bit in each byte that is this one, its highest; above one of these there may be others. */
+static inline uint64_t equal_bytes(uint64_t bytes, unsigned char tag) {
+    const uint64_t ones = 0x0101010101010101u, high = 0x8080808080808080u;
+    bytes ^= ones * tag;
+    return (bytes - ones) & ~bytes & high;
+}
+
+/* The node among those with a bit in `hits`, whose lowest byte is that of number `from`. */
+static inline uint32_t find_among(const wgi_graph *g, const wgi_graph_bucket *b,
+                                  const wgi_node *n, uint64_t hits, uint32_t from) {
+    for (; hits != 0; hits &= hits - 1) {
+        const uint32_t k = from + (uint32_t)__builtin_ctzll(hits) / 8;
+        if (k >= b->count) return WGI_NO_NODE;
+        if (same(g, n, &g->node[b->node[k]])) return b->node[k];
+    }
     return WGI_NO_NODE;
+}
+
+static inline uint32_t find_in(const wgi_graph *g, const wgi_graph_bucket *b, const wgi_node *n,
+                               unsigned char tag) {
+    const tags t = tags_of(b);
+    const uint64_t first = equal_bytes(t.first, tag);
+    const uint64_t last = equal_bytes(t.last, tag) & UINT32_MAX;
+    if ((first | last) == 0) return WGI_NO_NODE;
+    const uint32_t found = find_among(g, b, n, first, 0);
+    return found != WGI_NO_NODE ? found : find_among(g, b, n, last, 8);
 }
 
 static search find(const wgi_graph *g, const wgi_node *n) {
@@ -133,8 +160,13 @@ static search find(const wgi_graph *g, const wgi_node *n) {
 }
 
 static void put(wgi_graph_bucket *in, uint64_t h, uint32_t node) {
-    in->node[in->count] = node;
-    in->tag[in->count++] = tag_of(h);
+    const uint32_t k = in->count++;
+    tags t = tags_of(in);
+    in->node[k] = node;
+    if (k < 8) t.first |= (uint64_t)tag_of(h) << 8 * k;
+    else t.last |= (uint32_t)tag_of(h) << 8 * (k - 8);
+    memcpy(in->tag, &t.first, sizeof t.first);
+    memcpy(in->tag + sizeof t.first, &t.last, sizeof t.last);
 }
 
 /* Buckets for the readers of one more node. */
@@ -185,7 +217,8 @@ static int make_room_for(wgi_graph *g, size_t count) {
 
 /* Makes room for one more node of `count` operands; 0: a failure. */
 static inline int room_for(wgi_graph *g, size_t count) {
-    const int is_there = g->nodes < UINT32_MAX / 4 && g->operands + count < UINT32_MAX / 2 &&
+    /* of buckets there are no more than make_room_for allows nodes, and another step */
+    const int is_there = g->operands + count < UINT32_MAX / 2 &&
                          (g->nodes + 1) * sizeof *g->node <= g->node_room.bytes &&
                          (g->operands + count) * sizeof *g->operand <= g->operand_room.bytes &&
                          g->nodes < NEAR * g->buckets && g->spared < LOAD * g->spares;
@@ -229,7 +262,8 @@ uint32_t wgi_graph_input(wgi_graph *g, wgi_when when) {
 /* When a node of these operands can be computed. */
 static unsigned char when_of(wgi_graph *g, unsigned kind, size_t count, const uint32_t *x) {
     unsigned seen = 0;
-    for (size_t k = 0; k < count; k++) seen |= 1u << g->node[x[k]].when;
+    const wgi_node *const node = g->node;
+    for (size_t k = 0; k < count; k++) seen |= 1u << node[x[k]].when;
     if ((seen >> WGI_AFTER & 1) && ((seen >> WGI_EACH & 1) || kind == WGI_NODE_SUM))
         (void)wgi_fail(g->c, WG_EMODE, "%s: a sum over the points is used at the points",
                        g->call);
@@ -239,42 +273,55 @@ static unsigned char when_of(wgi_graph *g, unsigned kind, size_t count, const ui
 /* How many nodes are asked for between two looks at whether the user wants to go on. */
 enum { ASKED = 4096 };
 
-uint32_t wgi_graph_node(wgi_graph *g, const wgi_node *like, size_t count, const uint32_t *x) {
+/* The node that these say; `held` has the bits of its union. Members are written where the node
+ * is to stand: what is read as a whole just after a part of it was written comes late. */
+static uint32_t node_of(wgi_graph *g, wgi_node_kind kind, unsigned array, uint32_t part,
+                        uint64_t held, size_t count, const uint32_t *x) {
     if (++g->asked % ASKED == 0) (void)wgi_progress_go_on(g->c, g->call);
     if (!room_for(g, count)) return 0;
-    wgi_node n = *like;
-    n.first = (uint32_t)g->operands;
-    n.count = (uint32_t)count;
-    n.when = when_of(g, n.kind, count, x);
-    for (size_t k = 0; k < count; k++) g->operand[n.first + k] = x[k];
-    const search s = find(g, &n);
+    wgi_node *const n = &g->node[g->nodes];
+    n->kind = (unsigned char)kind, n->array = (unsigned char)array, n->part = part;
+    memcpy(&n->value, &held, sizeof held);
+    n->first = (uint32_t)g->operands;
+    n->count = (uint32_t)count;
+    n->when = when_of(g, kind, count, x);
+    for (size_t k = 0; k < count; k++) g->operand[g->operands + k] = x[k];
+    const search s = find(g, n);
     if (s.found != WGI_NO_NODE) {
-        if (n.kind != WGI_NODE_NUMBER) g->stats.repeated++;
+        if (kind != WGI_NODE_NUMBER) g->stats.repeated++;
         return s.found;
     }
     g->operands += count;
-    g->node[g->nodes] = n;
     g->spared += s.spared;
     put(s.in, s.hash, (uint32_t)g->nodes);
     return (uint32_t)g->nodes++;
 }
 
-static wgi_node blank(wgi_node_kind kind) {
-    wgi_node n;
-    memset(&n, 0, sizeof n);
-    n.kind = (unsigned char)kind;
-    return n;
+/* The union of a node of this operation. */
+static uint64_t held_op(const wg_scalar_op *op) {
+    const wgi_node n = {.op = op};
+    return holds(&n);
+}
+
+uint32_t wgi_graph_node(wgi_graph *g, const wgi_node *like, size_t count, const uint32_t *x) {
+    return node_of(g, (wgi_node_kind)like->kind, like->array, like->part, holds(like), count,
+                   x);
 }
 
 uint32_t wgi_graph_number(wgi_graph *g, double value) {
-    wgi_node n = blank(WGI_NODE_NUMBER);
-    n.value = value;
-    return wgi_graph_node(g, &n, 0, NULL);
+    if (g->c->status != WG_OK) return 0;
+    /* the same few are asked for again and again: no place is made ready for those */
+    const wgi_node n = {.kind = WGI_NODE_NUMBER, .value = value};
+    const uint32_t found = find(g, &n).found;
+    return found != WGI_NO_NODE ? found
+                                : node_of(g, WGI_NODE_NUMBER, 0, 0, bits_of(value), 0, NULL);
 }
 
-static int number_of(const wgi_graph *g, uint32_t node, double *value) {
-    *value = g->node[node].value;
-    return g->node[node].kind == WGI_NODE_NUMBER;
+static inline int number_of(const wgi_graph *g, uint32_t node, double *value) {
+    const wgi_node *const n = &g->node[node];
+    if (n->kind != WGI_NODE_NUMBER) return 0;
+    *value = n->value;
+    return 1;
 }
 
 int wgi_graph_is(const wgi_graph *g, uint32_t node, double value) {
@@ -378,8 +425,6 @@ static int expands(unsigned which) {
 
 uint32_t wgi_graph_op(wgi_graph *g, const wg_scalar_op *op, const uint32_t *x) {
     if (g->c->status != WG_OK) return 0;
-    wgi_node n = blank(WGI_NODE_OP);
-    n.op = op;
     double value[4];
     int numbers = 0;
     for (unsigned k = 0; k < op->arity; k++) numbers += number_of(g, x[k], &value[k]);
@@ -387,7 +432,7 @@ uint32_t wgi_graph_op(wgi_graph *g, const wg_scalar_op *op, const uint32_t *x) {
         g->stats.folded++;
         return wgi_graph_number(g, op->value(value));
     }
-    if (wgi_is_users(op)) return wgi_graph_node(g, &n, op->arity, x);
+    if (wgi_is_users(op)) return node_of(g, WGI_NODE_OP, 0, 0, held_op(op), op->arity, x);
     const unsigned which = (unsigned)(op - wgi_scalar_ops);
     const uint32_t less = simpler(g, which, x);
     if (less != WGI_NO_NODE) {
@@ -395,8 +440,8 @@ uint32_t wgi_graph_op(wgi_graph *g, const wg_scalar_op *op, const uint32_t *x) {
         return less;
     }
     if ((which == WGI_ROW_add || which == WGI_ROW_mul) && x[0] > x[1])
-        return wgi_graph_node(g, &n, 2, (uint32_t[]){x[1], x[0]});
-    return wgi_graph_node(g, &n, op->arity, x);
+        return node_of(g, WGI_NODE_OP, 0, 0, held_op(op), 2, (uint32_t[]){x[1], x[0]});
+    return node_of(g, WGI_NODE_OP, 0, 0, held_op(op), op->arity, x);
 }
 
 uint32_t wgi_graph_times(wgi_graph *g, uint32_t a, uint32_t b) {
@@ -410,19 +455,16 @@ uint32_t wgi_graph_times(wgi_graph *g, uint32_t a, uint32_t b) {
         return WGI_GRAPH2(g, mul, a, b);
     if (negated(g, a, &p)) return WGI_GRAPH1(g, neg, wgi_graph_times(g, p, b));
     if (negated(g, b, &p)) return WGI_GRAPH1(g, neg, wgi_graph_times(g, a, p));
-    const wgi_node n = blank(WGI_NODE_TIMES);
-    return wgi_graph_node(g, &n, 2, a < b ? (uint32_t[]){a, b} : (uint32_t[]){b, a});
+    return node_of(g, WGI_NODE_TIMES, 0, 0, 0, 2, (uint32_t[]){a < b ? a : b, a < b ? b : a});
 }
 
 uint32_t wgi_graph_sum(wgi_graph *g, uint32_t a) {
     if (g->c->status != WG_OK) return 0;
     if (wgi_graph_is(g, a, 0)) return a;
-    const wgi_node n = blank(WGI_NODE_SUM);
-    return wgi_graph_node(g, &n, 1, &a);
+    return node_of(g, WGI_NODE_SUM, 0, 0, 0, 1, &a);
 }
 
 uint32_t wgi_graph_array(wgi_graph *g, unsigned array, size_t count, const uint32_t *x) {
-    wgi_node n = blank(WGI_NODE_ARRAY);
     double index;
     if (g->c->status != WG_OK) return 0;
     if (array == WGI_ARRAY_lookup && number_of(g, x[count - 1], &index)) {
@@ -430,8 +472,7 @@ uint32_t wgi_graph_array(wgi_graph *g, unsigned array, size_t count, const uint3
         g->stats.simplified++;
         return k < count - 1 ? x[k] : wgi_graph_number(g, NAN);
     }
-    n.array = (unsigned char)array;
-    return wgi_graph_node(g, &n, count, x);
+    return node_of(g, WGI_NODE_ARRAY, array, 0, 0, count, x);
 }
 
 /* ---- nodes with parts ---- */
@@ -442,11 +483,8 @@ uint32_t wgi_graph_whole(wgi_graph *g, const wgi_node *like, wgi_node_shape shap
     const uint32_t node = wgi_graph_node(g, like, shape.operands, x);
     if (node < before) return node;
     if (g->whole_of == NULL) g->whole_of = g->taking;
-    wgi_node n = blank(WGI_NODE_PART);
-    for (size_t k = 0; k < shape.parts && g->c->status == WG_OK; k++) {
-        n.part = (uint32_t)k;
-        (void)wgi_graph_node(g, &n, 1, &node);
-    }
+    for (uint32_t k = 0; k < shape.parts && g->c->status == WG_OK; k++)
+        (void)node_of(g, WGI_NODE_PART, 0, k, 0, 1, &node);
     return node;
 }
 
@@ -481,8 +519,7 @@ uint32_t wgi_graph_repeat(wgi_graph *g, const wgi_repeat *r, const uint32_t *x) 
                        r->steps, WGI_REPEAT_MOST);
         return 0;
     }
-    wgi_node n = blank(WGI_NODE_REPEAT);
-    n.part = repeat_place(g, r);
+    const wgi_node n = {.kind = WGI_NODE_REPEAT, .part = repeat_place(g, r)};
     return wgi_graph_whole(g, &n, wgi_repeat_shape(&n, r), x);
 }
 

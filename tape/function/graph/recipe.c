@@ -264,7 +264,7 @@ uint32_t wgi_recipe_follow_signed(wgi_graph *g, const wgi_recipe *r, const uint3
                                   uint32_t value) {
     uint32_t node[WGI_RECIPE_FIRST + WGI_RECIPE_STEPS];
     if (r == NULL || !r->understood) return WGI_NO_NODE;
-    memcpy(node, x, WGI_RECIPE_VALUE * sizeof *x);
+    for (uint32_t k = 0; k < WGI_RECIPE_VALUE; k++) node[k] = x[k];
     node[WGI_RECIPE_VALUE] = value;
     for (uint32_t k = 0; k < r->steps; k++) {
         const wgi_recipe_step *const s = &r->step[k];

@@ -81,6 +81,7 @@ static uint32_t first_partial(wgi_graph *g, uint32_t node, uint32_t k) {
 /* First partials of the rows of the table, NULL until they are asked for. */
 struct wgi_recipes {
     const wgi_recipe *of[WGI_ROWS][4];
+    const wgi_graph *one_in; /* the last graph that the number 1 was asked of */
 };
 
 wgi_recipes *wgi_graph_recipes(wgi_graph *g) {
@@ -109,7 +110,7 @@ static uint32_t signed_scalar_partial(wgi_graph *g, uint32_t node, uint32_t k) {
     const wg_scalar_op *const op = g->node[node].op;
     uint32_t x[4] = {0, 0, 0, 0};
     if (op->zero_first >> k & 1) return WGI_NO_NODE;
-    memcpy(x, g->operand + g->node[node].first, op->arity * sizeof *x);
+    for (uint32_t i = 0; i < op->arity; i++) x[i] = g->operand[g->node[node].first + i];
     const uint32_t d = wgi_recipe_follow_signed(g, recipe_of(g, op, k), x, node);
     return d != WGI_NO_NODE ? d : first_partial(g, node, k);
 }
@@ -327,8 +328,31 @@ uint32_t wgi_graph_partial(wgi_graph *g, uint32_t node, size_t k) {
     }
 }
 
-uint32_t wgi_signed_partial(wgi_graph *g, uint32_t node, size_t k) {
-    if (g->c->status != WG_OK) return WGI_NO_NODE;
+/* ---- products with partials ---- */
+
+static uint32_t signed_partial(wgi_graph *g, uint32_t node, size_t k) {
     return g->node[node].kind == WGI_NODE_OP ? signed_scalar_partial(g, node, (uint32_t)k)
                                              : wgi_signed_of(g, wgi_graph_partial(g, node, k));
+}
+
+/* Is it the partial of a scalar operation whose text is 1? */
+static int partial_is_one(wgi_graph *g, uint32_t node, size_t k) {
+    const wgi_node *const n = &g->node[node];
+    if (n->kind != WGI_NODE_OP || (n->op->zero_first >> k & 1)) return 0;
+    const wgi_recipe *const r = recipe_of(g, n->op, (uint32_t)k);
+    return r != NULL && r->understood && r->steps == 1 && r->step->op == NULL &&
+           r->step->number == 1;
+}
+
+/* Many partials are those of sums: w times 1 is w, at once. */
+uint32_t wgi_signed_share(wgi_graph *g, uint32_t w, uint32_t node, size_t k) {
+    if (g->c->status != WG_OK || w == WGI_NO_NODE) return WGI_NO_NODE;
+    if (g->node[w & ~WGI_SIGN].kind == WGI_NODE_NUMBER || !partial_is_one(g, node, k))
+        return wgi_signed_product(g, w, signed_partial(g, node, k));
+    if (g->recipes->one_in != g) { /* numbers keep their order */
+        (void)wgi_graph_number(g, 1);
+        g->recipes->one_in = g;
+    }
+    g->stats.simplified++;
+    return w & WGI_SIGN ? w : wgi_signed_of(g, w);
 }

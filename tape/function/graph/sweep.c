@@ -59,13 +59,13 @@ static void spread(wgi_graph *g, uint32_t node, uint32_t w, const unsigned char 
                    uint32_t *once, uint32_t *each) {
     const wgi_node n = g->node[node];
     uint32_t *const to = n.when == WGI_EACH || n.kind == WGI_NODE_SUM ? each : once;
+    const int selects = is_select(&n);
     for (uint32_t k = 0; k < n.count; k++) {
         const uint32_t of = g->operand[n.first + k];
         if (!wanted[of]) continue;
         const uint32_t share = n.kind == WGI_NODE_SUM ? w
-                               : is_select(&n)
-                                   ? chosen(g, node, k, w)
-                                   : wgi_signed_product(g, w, wgi_signed_partial(g, node, k));
+                               : selects              ? chosen(g, node, k, w)
+                                                      : wgi_signed_share(g, w, node, k);
         to[of] = joined(g, to[of], share);
     }
 }
@@ -184,15 +184,14 @@ void wgi_graph_forward(wgi_graph *g, size_t nodes, const unsigned char *needed,
             move_parts(g, (uint32_t)i, tangent);
             continue;
         }
+        const int selects = is_select(&n);
         uint32_t t = WGI_NO_NODE;
         for (uint32_t k = 0; k < n.count; k++) {
             const uint32_t of = tangent[g->operand[n.first + k]];
             if (of == WGI_NO_NODE) continue;
-            const uint32_t share =
-                n.kind == WGI_NODE_SUM ? sum_of(g, of)
-                : is_select(&n)
-                    ? chosen(g, (uint32_t)i, k, of)
-                    : wgi_signed_product(g, of, wgi_signed_partial(g, (uint32_t)i, k));
+            const uint32_t share = n.kind == WGI_NODE_SUM ? sum_of(g, of)
+                                   : selects              ? chosen(g, (uint32_t)i, k, of)
+                                             : wgi_signed_share(g, of, (uint32_t)i, k);
             t = joined(g, t, share);
         }
         tangent[i] = t;

@@ -99,10 +99,12 @@ static void mark_uniforms(wgi_fn_maker *m) {
     const uint32_t each = wgi_fn_first_each(f), after = wgi_fn_first_after(f);
     for (uint32_t i = 0; i < f->nodes; i++) {
         const wgi_node *const n = &f->node[i];
+        /* operands come before: of two operations of each point nothing is to be asked */
+        const uint32_t high = i >= each && i < after ? each : after;
         for (uint32_t k = 0; k < n->count; k++) {
             const uint32_t x = f->operand[n->first + k];
-            if (x >= each && x < after && i < after) continue; /* both at each point */
-            if (f->node[x].when != n->when) m->mark[x] |= WGI_MARK_UNIFORM;
+            if ((x < high || x >= after) && f->node[x].when != n->when)
+                m->mark[x] |= WGI_MARK_UNIFORM;
         }
     }
     for (size_t j = 0; j < f->m; j++) m->mark[f->result[j]] |= WGI_MARK_UNIFORM;
@@ -147,14 +149,16 @@ static void dependences(wgi_fn_maker *m) {
     for (uint32_t i = 0; i < f->nodes; i++) {
         const wgi_node *const n = &f->node[i];
         if (n->when != WGI_EACH) continue;
-        if (n->kind == WGI_NODE_TIMES) m->mark[i] |= WGI_MARK_DEPENDS;
-        for (uint32_t k = 0; k < n->count; k++) {
-            const uint32_t x = f->operand[n->first + k];
-            if ((m->mark[x] & WGI_MARK_DEPENDS) == 0) continue;
-            /* nodes with parts use the zero rule themselves: only their operands are checked */
-            if (!wgi_node_has_parts(n)) m->mark[i] |= WGI_MARK_DEPENDS;
-            if (!wgi_node_shows_nan(n)) m->mark[x] |= WGI_MARK_CHECKED;
-        }
+        const uint32_t *const x = f->operand + n->first;
+        unsigned any = 0;
+        for (uint32_t k = 0; k < n->count; k++) any |= m->mark[x[k]];
+        any &= WGI_MARK_DEPENDS;
+        /* nodes with parts use the zero rule themselves: only their operands are checked */
+        if (n->kind == WGI_NODE_TIMES || (any && !wgi_node_has_parts(n)))
+            m->mark[i] |= WGI_MARK_DEPENDS;
+        if (!any || wgi_node_shows_nan(n)) continue;
+        for (uint32_t k = 0; k < n->count; k++)
+            if (m->mark[x[k]] & WGI_MARK_DEPENDS) m->mark[x[k]] |= WGI_MARK_CHECKED;
     }
     for (size_t k = 0; k < f->guards; k++) {
         const uint32_t side[2] = {f->guard[k].a, f->guard[k].b};

@@ -40,7 +40,8 @@ enum {
     WGI_MARK_UNIFORM = 8,    /* it is computed once or after, and becomes a uniform */
     WGI_MARK_FREED = 16,     /* its column is free again */
     WGI_MARK_OPERATION = 32, /* it is computed in the part that is being made */
-    WGI_MARK_LOADED = 64     /* it is an input that has been loaded */
+    WGI_MARK_LOADED = 64,    /* it is an input that has been loaded */
+    WGI_MARK_WAITS = 128     /* something is computed just before it, for it alone */
 };
 
 typedef struct wgi_fn_maker {

@@ -136,10 +136,11 @@ void wgi_fn_families(wgi_fn_maker *m) {
 /* ---- order ---- */
 
 static inline void read_it(wgi_fn_maker *m, uint32_t reader, uint32_t x) {
-    wgi_fn_uses uses = wgi_fn_uses_of(m, x);
-    if (uses == WGI_READ_NEVER) uses = WGI_READ_ONCE;
-    else if (wgi_fn_reader_of(m, x) != reader) uses = WGI_READ_OFTEN;
-    m->user[x] = wgi_fn_read_by(uses, reader);
+    const uint32_t before = m->user[x];
+    if (before == wgi_fn_read_by(WGI_READ_NEVER, WGI_NO_READER))
+        m->user[x] = wgi_fn_read_by(WGI_READ_ONCE, reader);
+    else if ((before & WGI_NO_READER) != reader)
+        m->user[x] = wgi_fn_read_by(WGI_READ_OFTEN, reader);
 }
 
 static void read_often(wgi_fn_maker *m, uint32_t i) {
@@ -158,8 +159,9 @@ void wgi_fn_count_uses(wgi_fn_maker *m) {
     }
     /* such a node is not moved */
     for (uint32_t i = 0; i < f->nodes; i++)
-        if ((wgi_fn_in_columns(m, i) && ((m->mark[i] & (WGI_MARK_UNIFORM | WGI_MARK_CHECKED)) ||
-                                         wgi_fn_sum_of(m, i) != WGI_NO_NODE)))
+        if (((m->mark[i] & (WGI_MARK_UNIFORM | WGI_MARK_CHECKED)) ||
+             wgi_fn_sum_of(m, i) != WGI_NO_NODE) &&
+            wgi_fn_in_columns(m, i))
             read_often(m, i);
     if (m->when != WGI_EACH) return;
     for (size_t j = 0; j < f->m; j++) read_often(m, f->result[j]);
@@ -188,11 +190,14 @@ static void mark_moved(wgi_fn_maker *m) {
         const uint32_t count = wgi_fn_node_of(m, i)->count, value = wgi_fn_value_of(m, i);
         int ends = value != WGI_NO_NODE && is_end(m, i, value);
         for (uint32_t k = 0; k < count; k++) ends += is_end(m, i, x[k]);
+        if (ends > 1) continue;
         const int pair = (i > m->low && wgi_fn_is_exchange(m, i, i - 1)) ||
                          (i + 1 < m->high && wgi_fn_is_exchange(m, i, i + 1));
-        if (ends <= 1 && !pair && wgi_fn_sibling_of(m, i) == WGI_NO_NODE &&
-            !takes_many(wgi_fn_node_of(m, reader)))
+        if (!pair && wgi_fn_sibling_of(m, i) == WGI_NO_NODE &&
+            !takes_many(wgi_fn_node_of(m, reader))) {
             m->user[i] = wgi_fn_read_by(WGI_READ_NEXT, reader);
+            m->mark[reader] |= WGI_MARK_WAITS;
+        }
     }
 }
 
@@ -209,13 +214,13 @@ static uint32_t next_moved(const wgi_fn_maker *m, uint32_t i, uint32_t from) {
 
 /* ---- units ---- */
 
-static void unit_add(wgi_fn_maker *m, wgi_fn_unit_kind kind, uint32_t id) {
+static inline void unit_add(wgi_fn_maker *m, wgi_fn_unit_kind kind, uint32_t id) {
     wgi_fn_unit *const u = wgi_fn_added(m, &m->units, sizeof *u);
     if (u != NULL) *u = (wgi_fn_unit){kind, id};
 }
 
 /* A node has been computed: adds the units that wait for it. */
-static void defined(wgi_fn_maker *m, uint32_t i) {
+static void units_behind(wgi_fn_maker *m, uint32_t i) {
     if (m->mark[i] & WGI_MARK_CHECKED) unit_add(m, WGI_UNIT_CHECKS, i);
     if (wgi_fn_sum_of(m, i) != WGI_NO_NODE) unit_add(m, WGI_UNIT_SUMS, i);
     if (m->mark[i] & WGI_MARK_UNIFORM) unit_add(m, WGI_UNIT_UNIFORMS, i);
@@ -226,6 +231,13 @@ static void defined(wgi_fn_maker *m, uint32_t i) {
     for (uint32_t j = m->wanted_by[i]; j != WGI_NO_NODE; j = m->next_result[j])
         if (--m->pending[m->result_batch[j]] == 0)
             unit_add(m, WGI_UNIT_STORES, m->result_batch[j]);
+}
+
+/* For most nodes none do. */
+static inline void defined(wgi_fn_maker *m, uint32_t i) {
+    if ((m->mark[i] & (WGI_MARK_CHECKED | WGI_MARK_UNIFORM)) || m->sum != NULL ||
+        m->guarded != NULL || m->wanted_by[i] != WGI_NO_NODE)
+        units_behind(m, i);
 }
 
 static void need_input(wgi_fn_maker *m, uint32_t i) {
@@ -254,7 +266,8 @@ static void node_unit(wgi_fn_maker *m, uint32_t i) {
 static void units_to(wgi_fn_maker *m, uint32_t i) {
     uint32_t at = i, from = m->low;
     for (;;) {
-        const uint32_t next = next_moved(m, at, from);
+        const uint32_t next =
+            m->mark[at] & WGI_MARK_WAITS ? next_moved(m, at, from) : WGI_NO_NODE;
         if (next != WGI_NO_NODE) {
             at = next, from = m->low;
             continue;

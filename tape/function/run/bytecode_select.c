@@ -58,13 +58,13 @@ static simple simple_of(const wgi_node *n) {
 
 /* ---- instructions ---- */
 
-static draft *draft_add(wgi_fn_maker *m, uint32_t code) {
+static inline draft *draft_add(wgi_fn_maker *m, uint32_t code) {
     draft *const d = wgi_fn_added(m, &m->codes, sizeof *d);
     if (d != NULL) *d = (draft){.code = (uint16_t)code};
     return d;
 }
 
-static void field(draft *d, int k, field_kind kind, uint32_t x) {
+static inline void field(draft *d, int k, field_kind kind, uint32_t x) {
     if (d == NULL) return;
     d->fields |= (unsigned char)(kind << 2 * k);
     d->x[k] = x;
@@ -102,8 +102,8 @@ static draft *instruction(wgi_fn_maker *m, uint32_t code, uint32_t node) {
     return d;
 }
 
-static int is_accumulator(const wgi_fn_maker *m, uint32_t i) {
-    return wgi_fn_in_columns(m, i) && m->accumulator == i;
+static inline int is_accumulator(const wgi_fn_maker *m, uint32_t i) {
+    return m->accumulator == i && wgi_fn_in_columns(m, i);
 }
 
 static void splat(wgi_fn_maker *m, uint32_t i) {
@@ -163,11 +163,9 @@ static void unary(wgi_fn_maker *m, simple which, uint32_t node, uint32_t x) {
 
 /* A product whose only reader is the next unit, a sum or a difference, becomes one instruction
  * with it. */
-static int fused(wgi_fn_maker *m, uint32_t product, const wgi_fn_unit *next) {
-    const wgi_node *const p = wgi_fn_node_of(m, product);
-    const simple which = simple_of(p);
+static int fused(wgi_fn_maker *m, uint32_t product, simple which, const wgi_fn_unit *next) {
     const wgi_fn_uses uses = wgi_fn_uses_of(m, product);
-    if ((which != MUL && which != TIMES) || p->count != 2) return 0;
+    if ((which != MUL && which != TIMES) || wgi_fn_node_of(m, product)->count != 2) return 0;
     if (uses != WGI_READ_ONCE && uses != WGI_READ_NEXT) return 0;
     if (next == NULL || next->kind != WGI_UNIT_NODE || wgi_fn_reader_of(m, product) != next->id)
         return 0;
@@ -351,10 +349,9 @@ static void call(wgi_fn_maker *m, uint32_t node) {
     m->accumulator = WGI_NO_NODE;
 }
 
-static void operation(wgi_fn_maker *m, uint32_t node) {
+static void operation(wgi_fn_maker *m, uint32_t node, simple which) {
     const wgi_node *const n = wgi_fn_node_of(m, node);
     const uint32_t *const x = wgi_fn_operands_of(m, node);
-    const simple which = simple_of(n);
     if (n->kind == WGI_NODE_SUM) { /* of a uniform: a multiple of it by the number of points */
         binary(m, TIMES, node, x[0], m->one + 1);
         return;
@@ -401,12 +398,14 @@ void wgi_fn_select(wgi_fn_maker *m) {
     for (size_t i = 0; i < m->units.count && wgi_fn_goes_on(m, i); i++) {
         const uint32_t id = u[i].id;
         const wgi_fn_unit *next;
+        simple which;
         draft *d;
         switch (u[i].kind) {
         case WGI_UNIT_NODE:
             next = i + 1 < m->units.count ? &u[i + 1] : NULL;
-            if (fused(m, id, next) || exchanged(m, id, next)) i++;
-            else operation(m, id);
+            which = simple_of(wgi_fn_node_of(m, id));
+            if (fused(m, id, which, next) || (which == OTHER && exchanged(m, id, next))) i++;
+            else operation(m, id, which);
             break;
         case WGI_UNIT_SUMS:
             about(m, WGI_FN_SUM_A, WGI_FN_SUM_C, id,
@@ -438,6 +437,11 @@ void wgi_fn_select(wgi_fn_maker *m) {
 }
 
 /* ---- columns ---- */
+
+/* Does an instruction read or compute nodes beside those in its fields and its result? */
+static inline int has_beside(const draft *d) {
+    return d->code == WGI_FN_STORE || d->code == WGI_FN_LOAD || d->code == WGI_FN_CALL;
+}
 
 /* The nodes that an instruction reads beside those in its fields, and those that it computes
  * beside its result. */
@@ -488,45 +492,82 @@ static int is_apart(const wgi_fn_call *c) {
     return c->how == WGI_FN_ARRAY || c->how == WGI_FN_FIRST || c->how == WGI_FN_WHOLE;
 }
 
-void wgi_fn_deal_columns(wgi_fn_maker *m) {
-    size_t count;
-    draft *const all = drafts_of(m, &count);
+/* Gives the columns of operands back that instruction i, of `words` words, is the last to read.
+ */
+static inline void give_fields(wgi_fn_maker *m, const draft *d, size_t i, size_t words) {
+    for (size_t w = 0; w < words; w++)
+        for (int k = 0; k < 3 && d[w].fields >> 2 * k != 0; k++)
+            if (field_of(&d[w], k) == COLUMN && m->last[d[w].x[k]] == i + w) give(m, d[w].x[k]);
+}
+
+/* Columns of the results of an instruction of `words` words. */
+static inline void take_results(wgi_fn_maker *m, const draft *d, size_t words) {
+    for (size_t w = 0; w < words; w++)
+        if (d[w].result == STORES_IT ||
+            (d[w].result == LEAVES && m->last[d[w].d] != WGI_NO_NODE))
+            take(m, d[w].d);
+}
+
+/* Columns of an instruction that reads or computes nodes beside those in its fields. */
+static void deal_beside(wgi_fn_maker *m, const draft *d, size_t i) {
+    const uint32_t *read = NULL, *made = NULL;
+    uint32_t makes, more;
+    const uint32_t n = beside(m, d, &read, &made, &makes, &more);
+    const int apart = d->code == WGI_FN_CALL && is_apart((wgi_fn_call *)m->calls.at + d->x[0]);
+    for (uint32_t k = 0; apart && k < makes; k++) take(m, made[k]);
+    give_fields(m, d, i, 1);
+    for (uint32_t k = 0; k < n; k++)
+        if (m->last[read[k]] == i) give(m, read[k]);
+    if (more != WGI_NO_NODE && m->last[more] == i) give(m, more);
+    for (uint32_t k = 0; !apart && k < makes; k++) take(m, made[k]);
+    take_results(m, d, 1);
+}
+
+/* Finds the last instruction that reads each node. */
+static void find_last(wgi_fn_maker *m, const draft *all, size_t count) {
     const uint32_t *read = NULL, *made = NULL;
     uint32_t makes, more;
     for (size_t i = 0; i < m->f->nodes + 3; i++) m->last[i] = WGI_NO_NODE;
     for (size_t i = 0; i < count; i++) {
         const draft *const d = &all[i];
-        const uint32_t n = beside(m, d, &read, &made, &makes, &more);
-        for (int k = 0; k < 3; k++)
+        for (int k = 0; k < 3 && d->fields >> 2 * k != 0; k++)
             if (field_of(d, k) == COLUMN) m->last[d->x[k]] = (uint32_t)i;
+        if (!has_beside(d)) continue;
+        const uint32_t n = beside(m, d, &read, &made, &makes, &more);
         for (uint32_t k = 0; k < n; k++) m->last[read[k]] = (uint32_t)i;
         if (more != WGI_NO_NODE) m->last[more] = (uint32_t)i;
     }
+}
+
+void wgi_fn_deal_columns(wgi_fn_maker *m) {
+    size_t count;
+    const draft *const all = drafts_of(m, &count);
+    find_last(m, all, count);
     m->slots = WGI_FN_FIXED + (m->when == WGI_EACH ? m->constants.count : 0);
     for (size_t i = 0; i < count && wgi_fn_goes_on(m, i); i++) {
-        draft *const d = &all[i];
-        const uint32_t n = beside(m, d, &read, &made, &makes, &more);
-        const int apart =
-            d->code == WGI_FN_CALL && is_apart((wgi_fn_call *)m->calls.at + d->x[0]);
-        for (uint32_t k = 0; apart && k < makes; k++) take(m, made[k]);
+        const draft *const d = &all[i];
+        if (has_beside(d)) {
+            deal_beside(m, d, i);
+            continue;
+        }
         /* the word behind an instruction may hold one more operand of it */
         const size_t words =
-            i + 1 < count && all[i + 1].code == WGI_FN_END && field_of(&all[i + 1], 0) == COLUMN
-                ? 2
-                : 1;
-        for (size_t w = 0; w < words; w++)
-            for (int k = 0; k < 3; k++)
-                if (field_of(&d[w], k) == COLUMN && m->last[d[w].x[k]] == i + w)
-                    give(m, d[w].x[k]);
-        for (uint32_t k = 0; k < n; k++)
-            if (m->last[read[k]] == i) give(m, read[k]);
-        if (more != WGI_NO_NODE && m->last[more] == i) give(m, more);
-        for (uint32_t k = 0; !apart && k < makes; k++) take(m, made[k]);
-        for (size_t w = 0; w < words; w++)
-            if (d[w].result == STORES_IT ||
-                (d[w].result == LEAVES && m->last[d[w].d] != WGI_NO_NODE))
-                take(m, d[w].d);
+            i + 1 < count && d[1].code == WGI_FN_END && field_of(&d[1], 0) == COLUMN ? 2 : 1;
+        give_fields(m, d, i, words);
+        take_results(m, d, words);
         i += words - 1;
+    }
+}
+
+/* What stands in an instruction for the operand in field k. */
+static inline uint32_t placed(const wgi_fn_maker *m, const draft *d, int k) {
+    switch (field_of(d, k)) {
+    case COLUMN:
+        return wgi_fn_column_at(m, d->x[k]);
+    case UNIFORM:
+        return (uint32_t)(wgi_fn_uniform_of(m, d->x[k]) * sizeof(double));
+    default:
+        return d->x[k];
     }
 }
 
@@ -536,18 +577,12 @@ void wgi_fn_place(wgi_fn_maker *m, size_t first_call) {
     uint32_t *const columns = m->columns.at;
     for (size_t i = 0; i < count; i++) {
         const draft d = all[i];
-        uint32_t x[3] = {0, 0, 0};
-        for (int k = 0; k < 3; k++)
-            x[k] = field_of(&d, k) == COLUMN ? wgi_fn_column_at(m, d.x[k])
-                   : field_of(&d, k) == UNIFORM
-                       ? (uint32_t)(wgi_fn_uniform_of(m, d.x[k]) * sizeof(double))
-                       : d.x[k];
         const int stores =
             d.result == STORES_IT || (d.result == LEAVES && m->last[d.d] != WGI_NO_NODE);
         const int variant = stores && (d.result == LEAVES || d.code == WGI_FN_SPLAT);
         ((wgi_fn_code *)m->codes.at)[m->first_code[m->when] + i] =
-            (wgi_fn_code){d.code + (uint32_t)variant, x[0], x[1], x[2],
-                          stores ? wgi_fn_column_at(m, d.d) : 0};
+            (wgi_fn_code){d.code + (uint32_t)variant, placed(m, &d, 0), placed(m, &d, 1),
+                          placed(m, &d, 2), stores ? wgi_fn_column_at(m, d.d) : 0};
     }
     for (size_t k = first_call; k < m->calls.count; k++) {
         wgi_fn_call *const c = (wgi_fn_call *)m->calls.at + k;
