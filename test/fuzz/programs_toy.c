@@ -245,6 +245,22 @@ static void look_beside_0(const wg_scalar_op *op, const double *a, const double 
             toy_run.terms = 1;
 }
 
+/* The same of two operands that are equal but for what BLAS rounds. */
+static void look_at_equals(const wg_scalar_op *op, double *a) {
+    for (unsigned i = 0; i < op->arity && toy_run.blas; i++)
+        for (unsigned j = 0; j < op->arity; j++) {
+            const double old = a[i];
+            double other[4];
+            if (i == j || old == 0 || !(fabs(old - a[j]) <= (double)TOY_ROUNDED_0 * fabs(old)))
+                continue;
+            memcpy(other, a, sizeof other);
+            for (int k = -1; k <= 1; k++) {
+                other[i] = a[j] * (1 + k * DBL_EPSILON);
+                look_beside_0(op, a, other);
+            }
+        }
+}
+
 /* Does the sign of the zero that is operand i decide a first partial, or a second one? What is
  * no number is none on either side. */
 static void look_at_sign(const wg_scalar_op *op, double *a, unsigned i) {
@@ -267,7 +283,7 @@ static void look_at_sign(const wg_scalar_op *op, double *a, unsigned i) {
 /* At a jump that the sign of a zero decides, which BLAS and loops leave open, or that of what is
  * no number; or that what BLAS makes of a 0 decides. */
 static void look_for_jumps(const wg_scalar_op *op, const struct toy_series *x) {
-    double a[4], zeros[3][4];
+    double a[4] = {0}, zeros[3][4];
     int rounded_0 = 0;
     for (unsigned i = 0; i < op->arity; i++) {
         a[i] = zeros[0][i] = zeros[1][i] = zeros[2][i] = (double)x[i].c[0];
@@ -276,6 +292,7 @@ static void look_for_jumps(const wg_scalar_op *op, const struct toy_series *x) {
         rounded_0 = 1;
     }
     for (int k = 0; k < 3 && rounded_0; k++) look_beside_0(op, a, zeros[k]);
+    look_at_equals(op, a);
     for (unsigned i = 0; i < op->arity; i++) {
         const double here = op->value(a), old = a[i];
         if (old == old && old != 0) continue;
@@ -372,6 +389,8 @@ struct toy_matrix toy_nodes(const struct program_case *c, size_t self,
         for (size_t e = 0; s->op == toy_run.planted && e < out->rows * out->cols; e++)
             out->v[e].c[1] *= 1 + TOY_PLANTED;
         if (s->op->backward) toy_noise(out), toy_run.blas = 1;
+        for (size_t e = 0; e < out->rows * out->cols && s->op->backward; e++)
+            if (out->v[e].c[0] != out->v[e].c[0]) toy_run.no_number = 1;
         look(out, 0);
         toy_rewind(mark);
     }
