@@ -295,13 +295,15 @@ static trial random_trial(routine of, uint64_t *seed) {
     return r;
 }
 
+/* Calls of a routine that are drawn. */
+static int trials(void) { return SANITIZED ? 3 : is_deep() ? 12 : 4; }
+
 static void values_and_derivatives_are_those_of_the_calls(void **state) {
     (void)state;
     uint64_t seed = 5;
-    const int trials = SANITIZED ? 3 : is_deep() ? 12 : 4;
     wg_tape *const t = wg_tape_new(NULL);
     for (routine of = DDOT; of < ROUTINES; of++)
-        for (int i = 0; i < trials; i++) {
+        for (int i = 0; i < trials(); i++) {
             trial r = random_trial(of, &seed), same = r;
             double x[INPUTS], y[2 * PLACES], w[2 * PLACES] = {0}, g[INPUTS];
             wg_check found;
@@ -404,7 +406,7 @@ static void adjoints_of_plain_arrays_are_those_of_the_tape(void **state) {
     uint64_t seed = 11;
     wg_tape *const t = wg_tape_new(NULL);
     for (routine of = DDOT; of <= DPOSV; of++)
-        for (int i = 0; i < 3 * TRIALS; i++) {
+        for (int i = 0; i < 3 * trials(); i++) {
             trial r = random_trial(of, &seed), same = r;
             double x[INPUTS], before[INPUTS], y[2 * PLACES], w[2 * PLACES], g[INPUTS],
                 bar[INPUTS] = {0}, scalars[2] = {0, 0};
