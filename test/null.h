@@ -46,6 +46,7 @@ static const struct {
     {"spectral.h", "test_ops_null.c"},
     {"statistics.h", "test_ops_null.c"},
     {"batch.h", "test_ops_null.c"},
+    {"blas_vjp.h", "test_ops_null.c"},
 };
 
 static inline const char *owner_of(const char *header) {

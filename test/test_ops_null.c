@@ -385,6 +385,57 @@ static void statistics_answer(void **state) {
     MAT(wg_data_covariance, a, 1);
 }
 
+static void adjoints_of_plain_arrays_answer(void **state) {
+    (void)state;
+    double number[4] = {2, 1, 1, 3}, bar[4] = {1, 1, 1, 1}, alpha_b = 0, work[1 << 12];
+    const int pivot[2] = {1, 2};
+    STATUS(WG_ENULL, wg_vjp_ddot, 2, NULL, NULL, 1, number, bar, 1, 1);
+    STATUS(WG_ENULL, wg_vjp_ddot, 2, number, bar, 1, NULL, NULL, 1, 1);
+    STATUS(WG_ENULL, wg_vjp_dnrm2, 2, NULL, bar, 1, 1);
+    STATUS(WG_ENULL, wg_vjp_dasum, 2, NULL, bar, 1, 1);
+    STATUS(WG_ENULL, wg_vjp_daxpy, 2, 1, NULL, number, bar, 1, number, NULL, 1);
+    STATUS(WG_ENULL, wg_vjp_daxpy, 2, 1, &alpha_b, NULL, NULL, 1, number, bar, 1);
+    STATUS(WG_ENULL, wg_vjp_dscal, 2, 1, NULL, number, NULL, 1);
+    STATUS(WG_ENULL, wg_vjp_dscal, 2, 1, &alpha_b, NULL, bar, 1);
+    STATUS(WG_ENULL, wg_vjp_dcopy, 2, number, bar, 1, number, NULL, 1);
+    STATUS(WG_ENULL, wg_vjp_dswap, 2, number, NULL, 1, number, bar, 1);
+    STATUS(WG_ENULL, wg_vjp_dswap, 2, number, bar, 1, number, NULL, 1);
+    STATUS(WG_ENULL, wg_vjp_dgemv, 'C', 'N', 2, 2, 1, NULL, number, bar, 2, NULL, NULL, 1, 0,
+           NULL, number, bar, 1);
+    STATUS(WG_ENULL, wg_vjp_dgemv, 'C', 'N', 2, 2, 1, NULL, number, bar, 2, number, NULL, 1, 0,
+           &alpha_b, NULL, bar, 1);
+    STATUS(WG_ENULL, wg_vjp_dsymv, 'C', 'L', 2, 1, NULL, NULL, NULL, 2, number, bar, 1, 0, NULL,
+           number, bar, 1);
+    STATUS(WG_ENULL, wg_vjp_dsymv, 'C', 'L', 2, 1, NULL, number, bar, 2, number, bar, 1, 0,
+           NULL, number, NULL, 1);
+    STATUS(WG_ENULL, wg_vjp_dger, 'C', 2, 2, 1, NULL, number, bar, 1, NULL, NULL, 1, number,
+           bar, 2);
+    STATUS(WG_ENULL, wg_vjp_dger, 'C', 2, 2, 1, NULL, number, bar, 1, number, bar, 1, number,
+           NULL, 2);
+    STATUS(WG_ENULL, wg_vjp_dtrmv, 'C', 'L', 'N', 'N', 2, NULL, bar, 2, number, bar, 1);
+    STATUS(WG_ENULL, wg_vjp_dtrsv, 'C', 'L', 'N', 'N', 2, number, bar, 2, NULL, bar, 1);
+    STATUS(WG_ENULL, wg_vjp_dgemm, 'C', 'N', 'N', 2, 2, 2, 1, NULL, NULL, bar, 2, number, bar,
+           2, 0, NULL, number, bar, 2);
+    STATUS(WG_ENULL, wg_vjp_dgemm, 'C', 'N', 'N', 2, 2, 2, 1, NULL, number, bar, 2, number, bar,
+           2, 0, NULL, number, NULL, 2);
+    STATUS(WG_ENULL, wg_vjp_dsymm, 'C', 'L', 'L', 2, 2, 1, &alpha_b, number, bar, 2, NULL, NULL,
+           2, 0, NULL, number, bar, 2);
+    STATUS(WG_ENULL, wg_vjp_dsyrk, 'C', 'L', 'N', 2, 2, 1, NULL, NULL, bar, 2, 0, NULL, number,
+           bar, 2);
+    STATUS(WG_ENULL, wg_vjp_dtrmm, 'C', 'L', 'L', 'N', 'N', 2, 2, 1, NULL, number, bar, 2, NULL,
+           bar, 2);
+    STATUS(WG_ENULL, wg_vjp_dtrsm, 'C', 'L', 'L', 'N', 'N', 2, 2, 1, &alpha_b, number, bar, 2,
+           NULL, bar, 2);
+    STATUS(WG_ENULL, wg_vjp_dgetrf, 'C', 2, 2, number, bar, 2, NULL, work);
+    STATUS(WG_ENULL, wg_vjp_dgetrf, 'C', 2, 2, number, bar, 2, pivot, NULL);
+    STATUS(WG_ENULL, wg_vjp_dgetrs, 'C', 'N', 2, 1, number, bar, 2, pivot, NULL, bar, 2, work);
+    STATUS(WG_ENULL, wg_vjp_dgesv, 'C', 2, 1, number, NULL, 2, pivot, number, bar, 2, work);
+    STATUS(WG_ENULL, wg_vjp_dpotrf, 'C', 'L', 2, NULL, bar, 2, work);
+    STATUS(WG_ENULL, wg_vjp_dpotrs, 'C', 'L', 2, 1, number, NULL, 2, number, NULL, 2, work);
+    STATUS(WG_ENULL, wg_vjp_dposv, 'C', 'L', 2, 1, number, bar, 2, number, bar, 2, NULL);
+    assert_int_equal((try("wg_vjp_room"), wg_vjp_room(0, 1)), 0);
+}
+
 static void every_function_of_these_headers_was_tried(void **state) {
     (void)state;
     assert_all_tried(__FILE__);
@@ -406,6 +457,7 @@ int main(void) {
         TEST(functions_of_a_matrix_answer),
         TEST(results_that_are_null_are_not_wanted),
         TEST(statistics_answer),
+        TEST(adjoints_of_plain_arrays_answer),
         cmocka_unit_test(every_function_of_these_headers_was_tried), /* the last one */
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
