@@ -141,8 +141,8 @@ typedef struct part_sums {
 typedef struct worker {
     call_state *s;
     wgi_fn_run r;
-    char *native_column; /* columns of native code */
-    double **native;     /* those of its inputs, then of its results */
+    wgi_fn_run native;      /* of native code, with columns of its own */
+    double **native_column; /* those of its inputs, then of its results */
     int careful;         /* the next stretch begins with the zero rule */
     int failed;          /* a comparison came out differently: the first one is `guard` */
     wg_function_guard guard;
@@ -208,8 +208,9 @@ static void cut_worker(worker *w, const wg_function *f, wgi_pieces *c) {
     const wgi_bytecode *const p = f->bytecode;
     cut_run(&w->r, f, c);
     w->r.sum = wgi_pieces_doubles(c, p->sums * lanes_of_sum(p));
-    w->native_column = wgi_pieces_take(c, native_bytes(p));
-    w->native = wgi_pieces_take(c, (p->native_inputs + p->native_results) * sizeof(double *));
+    w->native.column = wgi_pieces_take(c, native_bytes(p));
+    w->native_column =
+        wgi_pieces_take(c, (p->native_inputs + p->native_results) * sizeof(double *));
 }
 
 /* What all threads share; workers stand behind it. */
@@ -356,24 +357,20 @@ void wgi_fn_once(const wg_function *f, double *uniform, void *work) {
 
 /* ---- each block: runs of points ---- */
 
-/* A run of native code, of so many lanes. */
-static wgi_fn_run native_run(const worker *w, size_t lanes) {
-    wgi_fn_run r = w->r;
-    r.column = w->native_column;
-    r.lanes = lanes;
-    r.shift = 0;
-    r.dump = 0;
-    return r;
-}
-
-/* What stays in the columns of native code from run to run. */
-static void native_columns(worker *w) {
+/* What stays of native code from run to run, in its columns too. */
+static void open_native(worker *w) {
     const wgi_bytecode *const p = w->s->p;
+    wgi_fn_run *const r = &w->native;
     if (p->native == NULL) return;
-    const wgi_fn_run r = native_run(w, p->native_points);
-    constants(&r, p->native_constants, p->native_constant);
+    char *const column = r->column;
+    *r = w->r;
+    r->column = column;
+    r->lanes = p->native_points;
+    r->shift = 0;
+    r->dump = 0;
+    constants(r, p->native_constants, p->native_constant);
     for (size_t k = 0; k < p->native_inputs + p->native_results; k++)
-        w->native[k] = (double *)(void *)w->native_column + (1 + k) * p->native_points;
+        w->native_column[k] = (double *)(void *)column + (1 + k) * p->native_points;
 }
 
 static void run_points(wgi_fn_run *r, size_t first, size_t end) {
@@ -396,13 +393,15 @@ static void run_points(wgi_fn_run *r, size_t first, size_t end) {
 static int run_native(worker *w, size_t first, size_t end) {
     const wgi_bytecode *const p = w->s->p;
     const size_t rows = end - first < p->native_points ? end - first : p->native_points;
-    wgi_fn_run r = native_run(w, (rows + NATIVE_LANES - 1) / NATIVE_LANES * NATIVE_LANES);
-    r.first = first;
-    r.rows = rows;
-    p->machine->load(&r, p->load, p->loads, 1);
-    const int said = p->native(r.uniform, (const double *const *)w->native,
-                               w->native + p->native_inputs, r.sum, r.lanes, r.rows);
-    if (said == 0) p->machine->store(&r, p->store, p->stores, 1);
+    wgi_fn_run *const r = &w->native;
+    r->lanes = (rows + NATIVE_LANES - 1) / NATIVE_LANES * NATIVE_LANES;
+    r->first = first;
+    r->rows = rows;
+    p->machine->load(r, p->load, p->loads, 1);
+    const int said =
+        p->native(r->uniform, (const double *const *)w->native_column,
+                  w->native_column + p->native_inputs, r->sum, r->lanes, r->rows);
+    if (said == 0) p->machine->store(r, p->store, p->stores, 1);
     return said;
 }
 
@@ -515,7 +514,7 @@ static void work_on_blocks(worker *w) {
     w->r.progress = s->progress;
     if (!s->alone && !pthread_equal(s->caller, pthread_self())) w->r.progress.of = NULL;
     for (size_t block; (block = next_block(s)) < s->blocks; commit(s, block)) {
-        if (!begun) native_columns(w);
+        if (!begun) open_native(w);
         begun = 1;
         const size_t first = block * s->p->block;
         const size_t end = s->points - first < s->p->block ? s->points : first + s->p->block;
@@ -680,7 +679,7 @@ struct wgi_fn_steady *wgi_fn_steady_open(const wg_function *f, const wg_points *
     load(s);
     once(s, own);
     own->r.progress = s->progress;
-    native_columns(own);
+    open_native(own);
     return (struct wgi_fn_steady *)(void *)s;
 }
 

@@ -325,7 +325,9 @@ static void load_one(const wgi_fn_run *r, const wgi_fn_group *g, const uint32_t 
         x->data + (ptrdiff_t)r->first * x->point + (ptrdiff_t)g->entry * x->entry;
     for (size_t i = 0; i < g->count; i++, at += x->entry) {
         double *const to = AT(column[i]);
-        for (size_t p = 0; p < r->lanes; p++) to[p] = *at;
+        size_t p = 0;
+        for (; p + WIDTH <= r->lanes; p += WIDTH) *(VA *)(void *)(to + p) = splat(*at);
+        for (; p < r->lanes; p++) to[p] = *at;
     }
 }
 
