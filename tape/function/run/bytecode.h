@@ -266,8 +266,6 @@ typedef struct wgi_fn_run {
     /* a column begins at its offset times 2 to the power of this */
     unsigned shift;
     size_t dump; /* offset of a column that is never read */
-    /* all ones in lanes below `rows`, 0 in others; only where rows < lanes */
-    int64_t valid[WGI_FN_MOST_LANES];
     /* products follow the zero rule; otherwise they are plain ones */
     int careful;
     /* a plain product may have given a NaN that the zero rule would not */
@@ -277,6 +275,8 @@ typedef struct wgi_fn_run {
     int failed;
     wg_function_guard guard;
     wgi_progress_part progress; /* told by the caller's thread only */
+    /* all ones in lanes below `rows`, 0 in others; only where rows < lanes */
+    int64_t valid[WGI_FN_MOST_LANES];
 } wgi_fn_run;
 
 /* The first columns of every part: two of scratch, one of ones, one that is never read. */

@@ -143,8 +143,8 @@ typedef struct worker {
     wgi_fn_run r;
     wgi_fn_run native;      /* of native code, with columns of its own */
     double **native_column; /* those of its inputs, then of its results */
-    int careful;         /* the next stretch begins with the zero rule */
-    int failed;          /* a comparison came out differently: the first one is `guard` */
+    int careful;            /* the next stretch begins with the zero rule */
+    int failed;             /* a comparison came out differently: the first one is `guard` */
     wg_function_guard guard;
 } worker;
 
@@ -174,6 +174,9 @@ struct call_state {
     pthread_cond_t moved; /* `committed` has moved on */
 };
 
+/* Bytes of a run that are set when it is prepared: marks of as many lanes as are run alone. To
+ * set all takes as long as a few operations at one point. */
+#define PREPARED offsetof(wgi_fn_run, valid[WGI_FN_FEWEST])
 enum { RING = 4 /* places per thread */, LINE = 64, NATIVE_LANES = WGI_FN_NATIVE_LANES };
 
 static size_t lanes_of_sum(const wgi_bytecode *p) {
@@ -255,10 +258,12 @@ static worker *worker_at(const call_state *s, size_t k) {
 static worker *new_worker(call_state *s, size_t k) {
     wgi_pieces c = {s->workers + k * s->worker_bytes, 0};
     worker *const w = wgi_pieces_take(&c, sizeof *w);
-    memset(w, 0, sizeof *w);
+    memset(&w->r, 0, PREPARED);
     cut_worker(w, s->f, &c);
     s->worker_bytes = c.used;
     w->s = s;
+    w->careful = w->failed = 0;
+    w->guard = (wg_function_guard){0, 0};
     w->r.uniform = s->uniform;
     w->r.points = s->points;
     w->r.x = s->x;
@@ -349,7 +354,7 @@ size_t wgi_fn_once_work(const wg_function *f) {
 void wgi_fn_once(const wg_function *f, double *uniform, void *work) {
     wgi_fn_run r;
     wgi_pieces c = {work, 0};
-    memset(&r, 0, sizeof r);
+    memset(&r, 0, PREPARED);
     cut_run(&r, f, &c);
     r.uniform = uniform;
     run_alone(&r, WGI_ONCE);
@@ -363,7 +368,7 @@ static void open_native(worker *w) {
     wgi_fn_run *const r = &w->native;
     if (p->native == NULL) return;
     char *const column = r->column;
-    *r = w->r;
+    memcpy(r, &w->r, PREPARED);
     r->column = column;
     r->lanes = p->native_points;
     r->shift = 0;
@@ -398,9 +403,8 @@ static int run_native(worker *w, size_t first, size_t end) {
     r->first = first;
     r->rows = rows;
     p->machine->load(r, p->load, p->loads, 1);
-    const int said =
-        p->native(r->uniform, (const double *const *)w->native_column,
-                  w->native_column + p->native_inputs, r->sum, r->lanes, r->rows);
+    const int said = p->native(r->uniform, (const double *const *)w->native_column,
+                               w->native_column + p->native_inputs, r->sum, r->lanes, r->rows);
     if (said == 0) p->machine->store(r, p->store, p->stores, 1);
     return said;
 }
