@@ -214,6 +214,39 @@ static int refuse(void *ctx, const char *text, size_t bytes) {
     return 1;
 }
 
+/* Compares pieces of a text with another one, and resets the tape, and writes over it. */
+typedef struct meddling {
+    wg_tape *t;
+    const char *text;
+    size_t at;
+} meddling;
+static int meddle(void *ctx, const char *text, size_t bytes) {
+    static const double ones[1 << 14] = {1};
+    meddling *const k = ctx;
+    wg_tape_reset(k->t);
+    (void)wg_mat_input(k->t, 1 << 14, 1, ones, 1 << 14);
+    if (memcmp(k->text + k->at, text, bytes) != 0) return 1;
+    k->at += bytes;
+    return 0;
+}
+
+static void what_is_written_is_not_lost_to_a_reset_meanwhile(void **state) {
+    hand h;
+    size_t needed;
+    (void)state;
+    hand_open(&h);
+    hand_draw(&h, 5, 3000, 3, 0);
+    assert_int_equal(wg_function_text(h.t, h.f, NULL, NULL, 0, &needed), WG_OK);
+    char *const text = malloc(needed + 1);
+    assert_non_null(text);
+    assert_int_equal(wg_function_text(h.t, h.f, NULL, text, needed + 1, &needed), WG_OK);
+    meddling k = {h.t, text, 0};
+    assert_int_equal(wg_function_emit(h.t, h.f, NULL, meddle, &k), WG_OK);
+    assert_int_equal(k.at, needed);
+    free(text);
+    hand_close(&h);
+}
+
 static void what_cannot_be_done_is_a_status(void **state) {
     hand h;
     size_t needed;
@@ -239,6 +272,7 @@ int main(void) {
         cmocka_unit_test(names_of_c_are_not_used_again),
         cmocka_unit_test(numbers_are_read_back_to_the_last_bit),
         cmocka_unit_test(a_buffer_is_filled_as_by_snprintf),
+        cmocka_unit_test(what_is_written_is_not_lost_to_a_reset_meanwhile),
         cmocka_unit_test(what_cannot_be_done_is_a_status),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -105,10 +105,221 @@ static void a_tangent_that_resets_its_tape_is_found(void **state) {
     }
 }
 
+/* What functions of an operation do with the tape in `victim`, which is not the one that they
+ * are handed: then what stood there is written over. */
+static wg_tape *victim;
+static wg_mark start;
+static enum { NOTHING, RESETS, REWINDS } how;
+static void meddle(void) {
+    static const double ones[4096] = {1};
+    if (victim == NULL || how == NOTHING) return;
+    if (how == RESETS) wg_tape_reset(victim);
+    else if (wg_tape_rewind(victim, start) != WG_OK) return;
+    (void)wg_mat_input(victim, 4096, 1, ones, 4096);
+}
+static wg_status meddling_shape(wg_block *b) {
+    meddle();
+    return shape(b);
+}
+
+static void a_shape_that_resets_its_tape_is_found(void **state) {
+    static const wg_block_op op = {
+        .name = "shapes", .shape = meddling_shape, .value = quiet, .vjp = vjp};
+    (void)state;
+    for (how = NOTHING; how <= REWINDS; how++) {
+        wg_tape *const t = victim = wg_tape_new(NULL);
+        const double three = 3;
+        start = wg_tape_mark(t);
+        const wg_mat x = wg_mat_input(t, 1, 1, &three, 1);
+        wg_mat y;
+        const wg_status s = wg_apply(t, &op, NULL, 0, 1, &x, 1, &y);
+        victim = NULL;
+        assert_int_equal(s, how == NOTHING ? WG_OK : WG_EMODE);
+        if (how != NOTHING)
+            assert_string_equal(wg_tape_message(t),
+                                "shapes: its shape has reset or rewound the tape");
+        wg_tape_free(t);
+    }
+}
+
+/* y = 2 x once more, and y = x, in every way that a function or a pattern looks into. */
+static wg_status expand(wg_tape *t, const wg_block *b, const wg_real *x, wg_real *y) {
+    (void)b;
+    meddle();
+    y[0] = wg_let(t, wg_mul(2, x[0]));
+    return WG_OK;
+}
+static wg_status moving_value(wg_block *b) {
+    meddle();
+    b->out[0].value[0] = b->in[0].value[0];
+    return WG_OK;
+}
+static wg_status plain_value(wg_block *b) {
+    b->out[0].value[0] = b->in[0].value[0];
+    return WG_OK;
+}
+static wg_status moving_vjp(wg_block *b) {
+    meddle();
+    b->in[0].bar[0] += b->out[0].bar[0];
+    return WG_OK;
+}
+static const wg_block_op meddlers[] = {{.name = "expands",
+                                        .flags = WG_OP_EXPANDS,
+                                        .shape = shape,
+                                        .value = quiet,
+                                        .vjp = vjp,
+                                        .expand = expand},
+                                       {.name = "moves",
+                                        .flags = WG_OP_MOVES,
+                                        .shape = shape,
+                                        .value = moving_value,
+                                        .vjp = moving_vjp},
+                                       {.name = "moves back",
+                                        .flags = WG_OP_MOVES,
+                                        .shape = shape,
+                                        .value = plain_value,
+                                        .vjp = moving_vjp},
+                                       {.name = "shapes",
+                                        .flags = WG_OP_MOVES,
+                                        .shape = meddling_shape,
+                                        .value = plain_value,
+                                        .vjp = moving_vjp}};
+enum { MEDDLERS = sizeof meddlers / sizeof *meddlers };
+
+/* Sines of an operation; it meddles once it is recorded. */
+static wg_status through(wg_tape *t, size_t n, const wg_real *x, size_t m, wg_real *y,
+                         void *data) {
+    const wg_block_op *const op = data;
+    (void)n, (void)m;
+    victim = NULL;
+    const wg_mat in = wg_mat_gather(t, 1, 1, x);
+    wg_mat out;
+    start = wg_tape_mark(t);
+    if (wg_apply(t, op, NULL, 0, 1, &in, 1, &out) != WG_OK) return wg_tape_status(t);
+    y[0] = wg_let(t, wg_mul(x[0], wg_sin(wg_mat_at(out, 0, 0))));
+    victim = t;
+    return WG_OK;
+}
+
+static void an_operation_does_not_reset_what_is_made_of_it(void **state) {
+    static char buffer[1 << 20];
+    const wg_argument x = {"x", 1, 1, 0}, y = {"y", 1, 1, 0};
+    const double at = 2;
+    (void)state;
+    for (int k = 0; k < 4 * MEDDLERS; k++) {
+        const wg_block_op *const op = &meddlers[k / 4];
+        const wg_options o = {.flags = WG_KEEP_CODE,
+                              .buffer = k & 2 ? buffer : NULL,
+                              .buffer_bytes = k & 2 ? sizeof buffer : 0};
+        wg_tape *const t = wg_tape_new(&o);
+        wg_function *f;
+        how = k & 1 ? REWINDS : RESETS;
+        assert_int_equal(
+            wg_function_record(t, through, (void *)(uintptr_t)op, 1, &x, &at, 1, &y, &f),
+            WG_EMODE);
+        assert_null(f);
+        assert_non_null(strstr(wg_tape_message(t), op->name));
+        assert_non_null(strstr(wg_tape_message(t),
+                               "has recorded on the tape, or would reset or rewind it"));
+        /* of what is on a tape, which is left as it is */
+        wg_tape_reset(t);
+        victim = NULL;
+        const wg_real in = wg_input(t, at);
+        wg_real out;
+        assert_int_equal(through(t, 1, &in, 1, &out, (void *)(uintptr_t)op), WG_OK);
+        assert_int_equal(wg_function_extract(t, 1, &x, &in, 1, &y, &out, &f), WG_EMODE);
+        assert_null(f);
+        assert_non_null(strstr(wg_tape_message(t),
+                               "has recorded on the tape, or would reset or rewind it"));
+        victim = NULL;
+        assert_int_equal(wg_tape_status(t), WG_OK);
+        assert_int_equal(wg_reverse(t, out), WG_OK);
+        const double factor = k < 4 ? 2 : 1;
+        assert_true(fabs(wg_adjoint(t, in) -
+                         (sin(factor * at) + factor * at * cos(factor * at))) < 1e-15 * 8);
+        wg_tape_free(t);
+    }
+}
+
+static void nor_what_is_found_of_its_pattern(void **state) {
+    const double at = 2;
+    (void)state;
+    for (int k = 0; k < 2 * MEDDLERS; k++) {
+        const wg_block_op *const op = &meddlers[k / 2];
+        if (strcmp(op->name, "moves") != 0 && strcmp(op->name, "shapes") != 0) continue;
+        wg_tape *const t = wg_tape_new(NULL);
+        wg_sparsity *s = NULL;
+        how = k & 1 ? REWINDS : RESETS;
+        assert_int_equal(wg_jacobian_sparsity(t, through, (void *)(uintptr_t)op, 1, &at, 1,
+                                              WG_ROW_MAJOR, &s),
+                         WG_EMODE);
+        assert_non_null(strstr(wg_tape_message(t),
+                               "has recorded on the tape, or would reset or rewind it"));
+        victim = NULL;
+        wg_sparsity_free(s);
+        wg_tape_free(t);
+    }
+}
+
+/* next = 2 state, by hand. */
+static int in_vjp; /* that meddles, and not the value */
+static wg_status doubled(size_t step, size_t n, const double *state, size_t np,
+                         const double *param, double *next, void *data) {
+    (void)step, (void)n, (void)np, (void)param, (void)data;
+    if (!in_vjp) meddle();
+    next[0] = 2 * state[0];
+    return WG_OK;
+}
+static wg_status doubled_vjp(size_t step, size_t n, const double *state, size_t np,
+                             const double *param, const double *w, double *dstate,
+                             double *dparam, void *data) {
+    (void)step, (void)n, (void)state, (void)np, (void)param, (void)dparam, (void)data;
+    if (in_vjp) meddle();
+    dstate[0] = 2 * w[0];
+    return WG_OK;
+}
+
+static void nor_the_states_of_a_loop(void **state) {
+    static const char says[] = "a region has recorded on the tape, or would reset or rewind it";
+    static const char records[] = "wg_checkpoint: its value has recorded on the tape";
+    const wg_region region = {.value = doubled, .vjp = doubled_vjp};
+    (void)state;
+    for (int k = 0; k < 4; k++) {
+        wg_tape *const t = wg_tape_new(NULL);
+        const double at = 3;
+        start = wg_tape_mark(t);
+        const wg_mat x = wg_mat_input(t, 1, 1, &at, 1);
+        wg_mat y;
+        how = k & 1 ? REWINDS : RESETS;
+        in_vjp = k / 2;
+        victim = t;
+        wg_status s =
+            wg_checkpoint(t, NULL, 20, 1, &region, 5, x, wg_mat_constant(t, 0, 0, NULL, 1), &y);
+        if (!in_vjp) {
+            assert_int_equal(s, WG_EMODE);
+            assert_non_null(strstr(wg_tape_message(t), how == RESETS ? records : says));
+        } else {
+            assert_int_equal(s, WG_OK);
+            assert_int_equal(wg_reverse(t, wg_mat_at(y, 0, 0)), WG_EMODE);
+            assert_non_null(strstr(wg_tape_message(t), says));
+            /* the recording is there */
+            how = NOTHING;
+            assert_int_equal(wg_reverse(t, wg_mat_at(y, 0, 0)), WG_OK);
+            assert_true(wg_adjoint(t, wg_mat_at(x, 0, 0)) == 1 << 20);
+        }
+        victim = NULL;
+        wg_tape_free(t);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_value_that_records_on_its_tape_is_found),
         cmocka_unit_test(a_tangent_that_resets_its_tape_is_found),
+        cmocka_unit_test(a_shape_that_resets_its_tape_is_found),
+        cmocka_unit_test(an_operation_does_not_reset_what_is_made_of_it),
+        cmocka_unit_test(nor_what_is_found_of_its_pattern),
+        cmocka_unit_test(nor_the_states_of_a_loop),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

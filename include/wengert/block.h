@@ -78,7 +78,9 @@ enum {
  * patterns, other second derivatives, preaccumulation, wg_implicit, and steps of wg_checkpoint
  * without WG_REGION_ALWAYS (map.h). */
 
-/* An operation. Functions return WG_OK, or a status with b->info or b->why set.
+/* An operation. Functions return WG_OK, or a status with b->info or b->why set. None of them
+ * records on, resets or rewinds the tape that it is a record of, which is found and refused
+ * (WG_EMODE): expand and adjoint are given another.
  * shape   rows, cols of every result, saved_bytes and work_bytes, from rows, cols of the
  *         operands and params; no values are there yet. WG_ESHAPE: the message names all
  *         operand shapes.

@@ -7,6 +7,7 @@
 #include "tape/engine/numbers.h"
 #include "tape/function/loops/checkpoints.h"
 
+#include "ops/matrix/call.h"
 #include "ops/matrix/expand.h"
 #include "region.h"
 
@@ -117,17 +118,29 @@ static wg_status failed(const run *r, wg_status s) {
     return s;
 }
 
-static wg_status value(wg_block *b) {
+/* Regions are called while the call, and the states that it keeps, stand on the tape. */
+static wg_status held(wg_block *b, wg_status (*work)(run *)) {
     run r;
     open(&r, b);
-    wgi_points_copy(&b->in[0], b->in[0].value, b->in[0].ld, r.loop.state);
+    const wgi_hold before = wgi_tape_hold(r.k->c);
+    const wg_status s = work(&r);
+    if (wgi_tape_release(r.k->c, before))
+        return wgi_block_refuse(
+            b, WG_EMODE, "a region has recorded on the tape, or would reset or rewind it");
+    return s != WG_OK ? failed(&r, s) : s;
+}
+
+static wg_status find_value(run *r) {
+    wg_block *const b = r->b;
+    wgi_points_copy(&b->in[0], b->in[0].value, b->in[0].ld, r->loop.state);
     const double *last = NULL;
-    const wg_status s = wgi_checkpoints_forward(&r.loop, &last);
-    if (s != WG_OK) return failed(&r, s);
-    wgi_copy_numbers(b->out[0].value, last, r.k->n);
+    const wg_status s = wgi_checkpoints_forward(&r->loop, &last);
+    if (s != WG_OK) return s;
+    wgi_copy_numbers(b->out[0].value, last, r->k->n);
     if (b->outputs > 1) b->out[1].value[0] = 0;
     return WG_OK;
 }
+static wg_status value(wg_block *b) { return held(b, find_value); }
 
 /* Lane l of derivatives of an operand or a result, and the same the other way. Where there are
  * several, nothing is transposed (WG_OP_ALWAYS). */
@@ -155,19 +168,19 @@ static void put_lane(const wg_block *b, const wg_block_arg *a, size_t l, const d
             a->bar[(i + j * a->bar_ld) * b->lanes + l] = *from++;
 }
 
-static wg_status vjp(wg_block *b) {
-    run r;
-    open(&r, b);
+static wg_status find_vjp(run *r) {
+    const wg_block *const b = r->b;
     for (size_t l = 0; l < b->lanes; l++) {
-        take_lane(b, &b->out[0], l, r.w);
-        wgi_clear(r.dparam, r.k->np);
-        const wg_status s = wgi_checkpoints_reverse(&r.loop);
-        if (s != WG_OK) return failed(&r, s);
-        add_lane(b, &b->in[0], l, r.w);
-        if (b->inputs > 1) add_lane(b, &b->in[1], l, r.dparam);
+        take_lane(b, &b->out[0], l, r->w);
+        wgi_clear(r->dparam, r->k->np);
+        const wg_status s = wgi_checkpoints_reverse(&r->loop);
+        if (s != WG_OK) return s;
+        add_lane(b, &b->in[0], l, r->w);
+        if (b->inputs > 1) add_lane(b, &b->in[1], l, r->dparam);
     }
     return WG_OK;
 }
+static wg_status vjp(wg_block *b) { return held(b, find_vjp); }
 
 static wg_status jvp_lane(run *r, size_t l) {
     const wg_block *const b = r->b;
@@ -178,7 +191,7 @@ static wg_status jvp_lane(run *r, size_t l) {
     wgi_progress_begin(r->loop.progress);
     for (size_t number = 0; number < r->loop.steps; number++) {
         const wg_status s = jvp_of(r, number);
-        if (s != WG_OK) return failed(r, s);
+        if (s != WG_OK) return s;
         if (wgi_progress_stops(r->loop.progress, (double)(number + 1) / (double)r->loop.steps))
             return WG_ESTOPPED;
         wgi_copy_numbers(r->steps.x, r->next, n);
@@ -188,14 +201,14 @@ static wg_status jvp_lane(run *r, size_t l) {
     return WG_OK;
 }
 
-static wg_status jvp(wg_block *b) {
-    run r;
+static wg_status find_jvp(run *r) {
+    const wg_block *const b = r->b;
     wg_status s = WG_OK;
-    open(&r, b);
-    for (size_t l = 0; s == WG_OK && l < b->lanes; l++) s = jvp_lane(&r, l);
+    for (size_t l = 0; s == WG_OK && l < b->lanes; l++) s = jvp_lane(r, l);
     for (size_t l = 0; b->outputs > 1 && l < b->lanes; l++) b->out[1].bar[l] = 0;
     return s;
 }
+static wg_status jvp(wg_block *b) { return held(b, find_jvp); }
 
 static wg_status shape(wg_block *b) {
     b->out[0].rows = b->in[0].rows, b->out[0].cols = b->in[0].cols;

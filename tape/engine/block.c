@@ -73,7 +73,7 @@ wg_status wgi_refuse_call(wgi_core *c, const char *call, const wg_block_op *op, 
 /* ---- recording ---- */
 
 /* Results of a failed call: NaN, of the shape they would have had. */
-static void fail_results(const wg_block_op *op, const void *params, size_t inputs,
+static void fail_results(wgi_core *c, const wg_block_op *op, const void *params, size_t inputs,
                          const wg_mat *in, size_t outputs, wg_mat *out) {
     wg_block_arg arg[2 * WGI_MAX_ARGS];
     wg_block call;
@@ -84,7 +84,10 @@ static void fail_results(const wg_block_op *op, const void *params, size_t input
     call.params = params;
     call.inputs = inputs, call.outputs = outputs;
     call.in = arg, call.out = arg + inputs;
+    /* a reset would take the failure away */
+    const wgi_hold before = c != NULL ? wgi_tape_hold(c) : (wgi_hold){0};
     const int fits = op->shape(&call) == WG_OK;
+    if (c != NULL) (void)wgi_tape_release(c, before);
     for (size_t k = 0; k < outputs; k++)
         out[k] = fits ? wg_mat_failed(call.out[k].rows, call.out[k].cols) : wg_mat_failed(0, 0);
 }
@@ -222,7 +225,10 @@ enum { HEADER = (sizeof(wgi_block) + 2 * WGI_MAX_ARGS * sizeof(wgi_operand) + 31
 static wg_status measure(wgi_core *c, const wg_block_op *op, wg_block *call, size_t *results,
                          size_t *values) {
     for (size_t k = 0; k < call->outputs; k++) call->out[k].rows = call->out[k].cols = 0;
+    const uint64_t stamps = c->stamps;
     const wg_status s = op->shape(call);
+    if (c->stamps != stamps) /* the operands may be gone */
+        return wgi_fail(c, WG_EMODE, "%s: its shape has reset or rewound the tape", op->name);
     if (s != WG_OK) return wgi_block_explain(c, wgi_fail, "", op->name, s, call);
 
     for (size_t k = 0; k < call->outputs; k++) {
@@ -394,7 +400,7 @@ wg_status wg_apply(wg_tape *t, const wg_block_op *op, const void *params, size_t
         return before != WG_OK ? before : s;
     }
     s = before != WG_OK ? before : apply(c, op, params, bytes, inputs, in, outputs, out);
-    if (s != WG_OK) fail_results(op, params, inputs, in, outputs, out);
+    if (s != WG_OK) fail_results(c, op, params, inputs, in, outputs, out);
     return s;
 }
 

@@ -141,6 +141,18 @@ int wgi_tape_open_again(wgi_core *c, uint64_t stamps) {
     return 1;
 }
 
+wgi_hold wgi_tape_hold(wgi_core *c) {
+    const wgi_hold before = {c->head.code_words, c->head.slots, c->held};
+    c->held = 1;
+    return before;
+}
+
+int wgi_tape_release(wgi_core *c, wgi_hold before) {
+    const int asked = c->held == 2;
+    c->held = before.held;
+    return asked || c->head.slots != before.slots || c->head.code_words != before.words;
+}
+
 /* What comes of a vjp that was called while the tape was closed. */
 static wg_status opened_again(wgi_core *c, const char *name, uint64_t stamps, wg_status s,
                               wg_block *call) {

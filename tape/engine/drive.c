@@ -19,6 +19,10 @@ wg_status wgi_drive_open(wgi_drive *d, wg_tape *t, const char *call, wg_callback
     }
     /* called by a vjp: the sweep that it belongs to will report it */
     if (c->closed) return WG_EMODE;
+    if (c->held != 0) { /* as will the call that holds it */
+        c->held = 2;
+        return WG_EMODE;
+    }
     *d = (wgi_drive){.c = c, .call = call, .f = f, .data = data, .n = n, .m = m};
     d->width = c->width;
     c->driving = 1;

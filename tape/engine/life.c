@@ -284,6 +284,10 @@ void wg_tape_reset(wg_tape *t) {
     wgi_core *c = wgi_core_of(t);
     if (c->outer != NULL) return;
     if (wgi_is_telling(c) || wgi_check_thread(c, "wg_tape_reset") != WG_OK) return;
+    if (c->held != 0) {
+        c->held = 2;
+        return;
+    }
     wgi_segments_revoke(c);
     note_marks(c);
     leave_guests(c, 0);
@@ -350,6 +354,10 @@ wg_status wg_tape_rewind(wg_tape *t, wg_mark m) {
     if (wgi_check_thread(c, "wg_tape_rewind") != WG_OK) return WG_ETHREAD;
     if (wgi_is_telling(c)) return WG_EMODE;
     if (wgi_refuse_segment(c, "wg_tape_rewind") != WG_OK) return WG_EMODE;
+    if (c->held != 0) {
+        c->held = 2;
+        return WG_EMODE;
+    }
     if (c->half_replayed || c->status == WG_ETHREAD)
         return c->status; /* only a reset makes it whole */
     if (!wgi_mark_alive(c, m))

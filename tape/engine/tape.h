@@ -286,6 +286,8 @@ typedef struct wgi_core {
      * one of them. */
     uint64_t placed;
     struct wgi_core *first_placed, *next_placed;
+
+    int held; /* wgi_tape_hold; 2: it was to be reset or rewound meanwhile */
 } wgi_core;
 
 static inline wgi_core *wgi_core_of(wg_tape *t) { return (wgi_core *)t; }
@@ -618,6 +620,16 @@ void wgi_block_call(wg_block *call, const wgi_block *b, wg_block_arg *arg, void 
  * noticed by the stamps: then _open_again gives 0, and what was recorded is gone. */
 uint64_t wgi_tape_close(wgi_core *c);
 int wgi_tape_open_again(wgi_core *c, uint64_t stamps);
+/* While a function of the user's is called that has no business with this tape, on which the
+ * call keeps what it works with: it is not reset or rewound, and has no driver. _release: has
+ * the function asked for that, or recorded on the tape? */
+typedef struct wgi_hold {
+    uint64_t words;
+    uint32_t slots;
+    int held;
+} wgi_hold;
+wgi_hold wgi_tape_hold(wgi_core *c);
+int wgi_tape_release(wgi_core *c, wgi_hold before);
 /* Calls its vjp, as a sweep does: the tape is closed meanwhile; a failure is refused. */
 wg_status wgi_block_vjp(wgi_core *c, const wgi_block *b, wg_block *call);
 /* Calls its `adjoint` on a tape beside this one, which is closed meanwhile. Where it has reset

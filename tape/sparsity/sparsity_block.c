@@ -33,6 +33,16 @@ static double tag(uint64_t number, int way) {
     return way == 0 ? (double)number : -(double)number - 0.5;
 }
 
+/* Calls a function of an operation while what is being found stands on the tape. */
+static wg_status held(wgi_core *c, const wgi_block *b, wg_status (*f)(wg_block *),
+                      wg_block *call) {
+    const wgi_hold before = wgi_tape_hold(c);
+    const wg_status s = f(call);
+    if (!wgi_tape_release(c, before)) return s;
+    return wgi_fail(c, WG_EMODE, "%s has recorded on the tape, or would reset or rewind it",
+                    b->op->name);
+}
+
 /* For an operation that only moves elements: the slot that each element of its results comes
  * from, 0 for a constant. NULL: it failed, or refuses. In the arena of the tape. */
 static const uint32_t *origins(wgi_core *c, const wgi_block *b) {
@@ -49,7 +59,7 @@ static const uint32_t *origins(wgi_core *c, const wgi_block *b) {
         arg[i] = (wg_block_arg){o->rows, o->cols, ld, ld, o->trans, NULL, NULL};
         if (i < b->inputs) elements += size_of(o);
     }
-    if (b->op->shape(&call) != WG_OK) return NULL;
+    if (held(c, b, b->op->shape, &call) != WG_OK) return NULL;
     for (uint32_t i = 0; i < b->inputs + b->outputs; i++) {
         arg[i].ld = arg[i].bar_ld =
             length_of(&b->operand[i]) != 0 ? length_of(&b->operand[i]) : 1;
@@ -74,7 +84,7 @@ static const uint32_t *origins(wgi_core *c, const wgi_block *b) {
                         o->slot != 0 ? o->slot + (uint32_t)(r + j * o->ld) : 0;
                 }
         }
-        if (b->op->value(&call) != WG_OK) return NULL;
+        if (held(c, b, b->op->value, &call) != WG_OK) return NULL;
         size_t e = 0;
         for (uint32_t i = 0; i < b->outputs; i++) {
             const double *const v = call.out[i].value;

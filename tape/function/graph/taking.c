@@ -228,6 +228,26 @@ static wg_status cannot(taking *r, const wgi_block *b, wg_status s, const char *
     return wgi_fail(r->g->c, s, "%s: %s %s", r->g->call, b->op->name, why);
 }
 
+/* The user's functions of an operation are called while the lists here stand on the tape of the
+ * graph, and the operation on that of the recording: both stay as they are. */
+typedef struct held {
+    wgi_hold graph, recording;
+} held;
+
+static held hold(const taking *r) {
+    held h = {.graph = wgi_tape_hold(r->g->c)};
+    if (r->c != r->g->c) h.recording = wgi_tape_hold(r->c);
+    return h;
+}
+
+static wg_status release(taking *r, const wgi_block *b, held h, wg_status s) {
+    int asked = r->c != r->g->c && wgi_tape_release(r->c, h.recording);
+    asked |= wgi_tape_release(r->g->c, h.graph);
+    return asked
+               ? cannot(r, b, WG_EMODE, "has recorded on the tape, or would reset or rewind it")
+               : s;
+}
+
 /* Does a label follow its element to the other sign? */
 static int moves(const double *label, size_t outs, size_t e, size_t operands) {
     return label[e] >= 1 && label[e] <= (double)operands && label[outs + e] == -label[e];
@@ -252,7 +272,8 @@ static wg_status move_back(taking *r, const wgi_block *b, size_t operands, const
         if (moves(label, b->outs, e, operands))
             expected[(size_t)label[e] - 1] += a->call.out[0].bar[e];
     }
-    const wg_status s = b->op->vjp(&a->call);
+    const held h = hold(r);
+    const wg_status s = release(r, b, h, b->op->vjp(&a->call));
     if (s != WG_OK || memcmp(bar, expected, operands * sizeof *bar) == 0) return s;
     a->call.why = "has a vjp that does not move adjoints back to where its value moves from";
     return WG_EMODE;
@@ -266,7 +287,10 @@ static wg_status follow_labels(taking *r, const wgi_block *b, size_t operands,
     again a;
     wg_status s = open_again(r, b, operands, &a);
     double *const label = wg_tape_keep(t, 2 * ((size_t)b->outs + 1) * sizeof *label, NULL);
-    if (s == WG_OK) s = b->op->shape(&a.call);
+    if (s == WG_OK) {
+        const held h = hold(r);
+        s = release(r, b, h, b->op->shape(&a.call));
+    }
     a.call.saved = wg_tape_keep(t, a.call.saved_bytes + 1, NULL);
     a.call.work = wg_tape_keep(t, a.call.work_bytes + 1, NULL);
     if (r->g->c->status != WG_OK) return r->g->c->status;
@@ -278,7 +302,8 @@ static wg_status follow_labels(taking *r, const wgi_block *b, size_t operands,
             a.call.out[k].value = to;
             to += a.call.out[k].rows * a.call.out[k].cols;
         }
-        s = b->op->value(&a.call);
+        const held h = hold(r);
+        s = release(r, b, h, b->op->value(&a.call));
     }
     if (s == WG_OK) s = move_back(r, b, operands, label, &a);
     if (s != WG_OK)
@@ -313,7 +338,10 @@ static wg_status write_out(taking *r, const wgi_block *b, size_t operands, const
             }
     }
     for (size_t e = 0; s == WG_OK && e < b->outs; e++) y[e] = wgi_nan();
-    if (s == WG_OK) s = b->op->expand(t, &a.call, in, y);
+    if (s == WG_OK) {
+        const held h = hold(r);
+        s = release(r, b, h, b->op->expand(t, &a.call, in, y));
+    }
     /* what it returns of NaN that a failure has left is no news */
     if (wg_tape_status(t) != WG_OK) s = wg_tape_status(t);
     if (s == WG_OK) s = wgi_check_handles(wgi_core_of(t), b->op->name, b->outs, y);
