@@ -347,6 +347,21 @@ static void a_budget_that_ends_within_a_long_statement_is_named(void **state) {
     }
 }
 
+/* They stand where no structure could: only sanitizers see it if one is looked for there. */
+static void numbers_of_one_byte_stand_in_long_statements(void **state) {
+    (void)state;
+    wg_tape *const t = wg_tape_new(NULL);
+    const wg_real x = wg_input(t, 0.25);
+    const signed char three = 3;
+    wg_real y = wg_let(
+        t, wg_mul(three, wg_neg(wg_neg(wg_neg(wg_neg(wg_neg(wg_neg(wg_neg(wg_neg(wg_neg(wg_neg(
+                             wg_neg(wg_neg(wg_neg(wg_neg(wg_neg(wg_neg(x))))))))))))))))));
+    assert_true(wg_value(y) == 0.75);
+    assert_int_equal(wg_reverse(t, y), WG_OK);
+    assert_true(wg_adjoint(t, x) == 3);
+    wg_tape_free(t);
+}
+
 static void a_variable_or_a_number_is_a_statement_too(void **state) {
     (void)state;
     wg_tape *const t = open_with(0);
@@ -369,6 +384,7 @@ int main(void) {
         TEST(the_zero_rule_holds_in_long_statements),
         TEST(mistakes_in_long_statements_are_named),
         TEST(a_budget_that_ends_within_a_long_statement_is_named),
+        TEST(numbers_of_one_byte_stand_in_long_statements),
         TEST(a_variable_or_a_number_is_a_statement_too),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -263,7 +263,9 @@ WGI_FUNCTION void wgi_put_more(wgi_words *to, unsigned at, unsigned meta, uint64
     else wgi_put_code(to, WGI_BITS(at), low, high);
 }
 #define WGI_MORE_OF(to, o, m, at)                                                              \
-    wgi_put_more(to, at, m, o##0, o##1, ((o##_type *)(const void *)&o)->more)
+    wgi_put_more(to, at, m, o##0, o##1,                                                        \
+                 __builtin_choose_expr(WGI_BITS(m) > WGI_MAX_CODE,                             \
+                                       ((o##_type *)(const void *)&o)->more, NULL))
 #define WGI_MORE(n, ...)                                                                       \
     __builtin_choose_expr(WGI_BITS(n) > WGI_MAX_CODE,                                          \
                           (void)(wgi_no_words(wgi_e.more), __VA_ARGS__), (void)0)
