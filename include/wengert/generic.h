@@ -22,11 +22,11 @@
  *     #include <wengert/generic.h>       wg_real is the taped variable again
  *
  * In every mode: wg_real, wg_let, wg_constant, wg_value, wg_input, wg_inputs, wg_label, the
- * scalar operations, operations of your own (WG_CALL1 to WG_CALL4), wg_let_NAME of wengert/let.h,
- * calls on a tape only, wg_let_given and wg_terms of wengert/given.h, the array operations of wengert/array.h and the comparisons wg_lt(t, x,
- * y). Where nothing is recorded the tape is evaluated and not used: it may be NULL. An input is
- * then a constant; a dual that is to have a tangent is made before the kernel is called, with
- * wg_dual_input.
+ * scalar operations, operations of your own (WG_CALL1 to WG_CALL4), wg_let_NAME of
+ * wengert/let.h, which are calls on a tape only, wg_let_given and wg_terms of wengert/given.h,
+ * the array operations of wengert/array.h and the comparisons wg_lt(t, x, y). Where nothing is
+ * recorded the tape is evaluated and not used: it may be NULL. An input is then a constant; a
+ * dual that is to have a tangent is made before the kernel is called, with wg_dual_input.
  * A value must go through wg_let before it is stored, as on a tape; numbers and variables mix
  * in every position. In a kernel that C++ shall compile too, use what both languages have: no
  * compound literals, designated initialisers, variable-length arrays or restrict.
