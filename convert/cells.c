@@ -79,8 +79,7 @@ static bool begin_alike(const type *t, const type *u) {
     return false;
 }
 
-/* The numbers of a structure are what is at `number`. */
-static void join_numbers(analysis *a, const type *t, cell *number) {
+void join_numbers(analysis *a, const type *t, cell *number) {
     for (size_t i = 0; i < t->record->fields.n; i++) {
         const decl *const f = t->record->fields.at[i];
         const type *const e = element(f->type);

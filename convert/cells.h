@@ -26,6 +26,8 @@ void make_signature(analysis *a, cell *c);
 cell *target(analysis *a, cell *c); /* what a pointer leads to */
 cell *decl_cell(analysis *a, version *v, const decl *d);
 void join(analysis *a, cell *x, cell *y);
+/* The numbers of a structure are what is at `number`. */
+void join_numbers(analysis *a, const type *t, cell *number);
 void flow(cell *from, cell *to);
 void note(list *to, version *v, const node *n, const char *what);
 void note_pointer(analysis *a, const node *n, cell *c);

@@ -15,9 +15,13 @@ static void use_memory(planner *p, const version *like, const version *v, list *
     if (v == NULL || list_has(seen, v)) return;
     push(seen, (void *)v);
     for (size_t i = 0; i < v->function->nodes; i++) {
-        if (v->of_node[i] != NULL && like->of_node[i] != NULL &&
-            real_cell(like->of_node[i])->needed)
-            use(p, v->of_node[i]);
+        cell *c = like->of_node[i], *of = v->of_node[i];
+        for (int k = 0; k < 2 && c != NULL && of != NULL;
+             k++) { /* routines of BLAS go behind a pointer */
+            c = real_cell(c), of = real_cell(of);
+            if (c->needed) use(p, of);
+            c = c->target, of = of->target;
+        }
         if (v->called[i] != NULL && like->called[i] != NULL)
             use_memory(p, v->called[i]->like, v->called[i], seen);
         const cell *const f = function_of_node(v, i); /* it may be called there */

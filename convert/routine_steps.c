@@ -14,13 +14,21 @@
 static bool is_array_letter(char kind) { return kind == 'A' || kind == 'B'; }
 static bool is_address_of(const node *n) { return n->kind == NODE_UNARY && same(n->op, "&"); }
 
-/* What an argument leads to, if it is a pointer or an array. */
+/* What an argument leads to, if it is a pointer or an array; (double *)p to the numbers of
+ * structures. */
 static cell *memory_of(const routine *r, const node *n) {
-    const node *const x = behind_casts(n);
+    const node *const x = bare(n);
     cell *const c = cell_at(r, x);
     if (x->type == NULL || c == NULL) return NULL;
     if (x->type->kind == TYPE_ARRAY) return c;
     return x->type->kind == TYPE_POINTER && c->target != NULL ? real_cell(c->target) : NULL;
+}
+
+/* The type of parameter i, from 1, of what is called: double, where a float is passed. */
+static const type *parameter_type(const node *call, size_t i) {
+    const type *const t = bare(call->child[0])->decl->type;
+    const bool is_declared = t->kind == TYPE_FUNCTION && i <= t->parameters;
+    return is_declared ? t->parameter[i - 1] : call->child[i]->type;
 }
 
 bool routine_step(builder *b, const node *n) {
@@ -44,11 +52,15 @@ bool routine_step(builder *b, const node *n) {
         const bool number = o->kind == 'a' && !fortran;
         o->holds = number ? step_is_active(r, e)
                           : (o->kind == 'a' || is_array_letter(o->kind)) && node_holds(r, e);
-        if (number && o->holds && r->instead[e->number] == NULL) { /* its shadow has a name */
-            step *const s = add_step(b, STEP_ASSIGN);
-            s->to = new_name(r, e->type, cell_at(r, e));
-            s->e = e;
-            r->instead[e->number] = s->to.name;
+        const node *const place = r->place[e->number];
+        if (number && o->holds && (r->instead[e->number] == NULL || place != NULL)) {
+            step *const s = add_step(b, STEP_ASSIGN); /* for a shadow that is its own */
+            s->to = new_name(r, parameter_type(n, i), cell_at(r, e));
+            s->e = place != NULL ? place : e;
+            r->instead[e->number] = s->to.name, r->place[e->number] = NULL;
+        } else if (number && o->holds && e->type->bits != 64) {
+            refuse_node(r, e, "a factor that is no double: assign it to one before");
+            return true;
         }
         push(&operands, o);
     }
@@ -178,7 +190,7 @@ static const char *digit(const routine *r, const step *s, const char *lengths) {
 static const char *bytes_of(const routine *r, const step *s, size_t k, const char *lengths) {
     const routine_operand *const o = s->operands.at[k];
     if (o->kind == 'i')
-        return format("(size_t)(%s) * sizeof *(%s)", digit(r, s, lengths), print(r, o->n));
+        return format("wgc_turns(%s) * sizeof *(%s)", digit(r, s, lengths), print(r, o->n));
     const char *const step_to_next = number_of(r, s, s->operands.at[k + 1]);
     const char *const a = s->routine->arguments;
     if (*lengths == 't')

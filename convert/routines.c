@@ -81,13 +81,25 @@ char routine_argument(const routine_row *r, bool fortran, size_t i) {
 
 static bool is_array(char k) { return k == 'A' || k == 'B'; }
 
+/* What leads to a field leads to the numbers behind it, too: &p.x to p.x, p.y, p.z. */
+static void join_behind(analysis *a, const node *arg, cell *numbers) {
+    const node *e = arg;
+    while (e->kind == NODE_PAREN || e->kind == NODE_CAST) e = e->child[0];
+    const node *const m = e->kind == NODE_UNARY && same(e->op, "&") ? bare(e->child[0]) : e;
+    if (m == e || m->kind != NODE_MEMBER || m->children == 0 || m->type->kind != TYPE_REAL)
+        return;
+    const type *const t = m->child[0]->type;
+    join_numbers(a, m->arrow ? t->of : t, numbers);
+}
+
 /* The cell of argument i: the numbers that it leads to, or the number. */
 static cell *argument_cell(analysis *a, version *v, const node *arg, char k, bool fortran) {
+    const bool numbers = is_array(k) || (fortran && k == 'a');
     const bool pointer =
         arg->type != NULL && (arg->type->kind == TYPE_POINTER || arg->type->kind == TYPE_ARRAY);
-    if (is_array(k) || (fortran && k == 'a')) return pointer ? pointee(a, v, arg) : NULL;
-    cell *const c = evaluate(a, v, arg);
-    return k == 'a' ? c : NULL;
+    cell *const c = pointer ? pointee(a, v, arg) : evaluate(a, v, arg);
+    if (pointer && is_array(k)) join_behind(a, arg, c);
+    return pointer == numbers && (numbers || k == 'a') ? c : NULL;
 }
 
 cell *call_routine(analysis *a, version *v, const node *n, const routine_row *r, bool fortran) {

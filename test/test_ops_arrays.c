@@ -9,6 +9,7 @@
 #include <cmocka.h>
 #include <cblas.h>
 #include <float.h>
+#include <limits.h>
 #include <lapacke.h>
 #include <math.h>
 #include <stdbool.h>
@@ -444,6 +445,7 @@ static void adjoints_refuse_and_leave_alone(void **state) {
     const int pivot[2] = {1, 3};
     assert_true(wg_vjp_room(2, 1) <= sizeof work / sizeof *work);
     assert_int_equal(wg_vjp_room(0, 1), 0);
+    assert_true(wg_vjp_room(INT_MAX, INT_MAX) == SIZE_MAX / sizeof *work); /* and no less */
     /* beta = 0: whatever y was, and without its adjoint it is not read */
     assert_int_equal(
         wg_vjp_dgemv('C', 'N', 2, 2, 1, NULL, a, NULL, 2, x, NULL, 1, 0, NULL, NULL, y_b, 1),
@@ -473,6 +475,11 @@ static void adjoints_refuse_and_leave_alone(void **state) {
     assert_true(x_b[0] == 9 && x_b[1] == 3 * (5 - 3 * a[2]));
     assert_int_equal(wg_vjp_dcopy(2, x, x_b, 1, x, x_b, 1), WG_OK);
     assert_true(x_b[0] == 9);
+    /* one number for a vector */
+    x_b[0] = 1, y_b[0] = 2, y_b[1] = 5;
+    assert_int_equal(wg_vjp_dcopy(2, x, x_b, 0, NULL, y_b, 1), WG_OK);
+    assert_true(x_b[0] == 8 && y_b[0] == 0 && y_b[1] == 0);
+    assert_int_equal(wg_vjp_dcopy(2, x, x_b, 1, NULL, y_b, 0), WG_EARG);
     /* no size */
     assert_int_equal(wg_vjp_dgemm('C', 'N', 'N', 2, 0, 2, 1, NULL, NULL, NULL, 0, NULL, NULL, 0,
                                   1, NULL, NULL, NULL, 0),

@@ -7,23 +7,24 @@
  *     ..
  *     wg_vjp_dgemv('R', 'N', m, n, 1, NULL, a, a_b, n, x, x_b, 1, 0, NULL, y, y_b, 1);
  *
- * wg_vjp_NAME has the arguments of CBLAS's or LAPACKE's NAME, flags as in wengert/blas.h. Behind
- * each array, and each factor alpha or beta, stands its adjoint, x_b of x, with the same
- * increments and leading dimensions. NULL: it does not depend on the inputs. Adjoints of what
- * the call reads are added to. That of what it overwrites is, before, by what the call left
- * there, and afterwards by what had been there before it; beta = 0 makes it 0. `w` is the
- * adjoint of a number that is returned.
+ * wg_vjp_NAME has the arguments of CBLAS's or LAPACKE's NAME, flags as in wengert/blas.h.
+ * Behind each array, and each factor alpha or beta, stands its adjoint, x_b of x, with the same
+ * increments and leading dimensions. NULL: it does not depend on the inputs; what the call
+ * overwrites has one in any case. Adjoints of what the call reads are added to. That of what it
+ * overwrites is, before, by what the call left there, and afterwards by what had been there
+ * before it; beta = 0 makes it 0. `w` is the adjoint of a number that is returned.
  *
  * Values are those from before the call; but those that it left of x in dtrsv, B in dtrsm and
  * of everything in calls of LAPACK, pivots too. What no derivative asks for is not read: y with
  * beta_b = NULL, x and A in wg_vjp_dgemv without a_b, x_b and alpha_b.
- * Shapes:  as of the calls. Sizes of 0 or less: nothing is done.
+ * Shapes:  as of the calls. Where sizes of 0 or less leave them nothing to do, nothing is done.
  * Cost:    that of the call for each adjoint that is asked for, with alpha_b by dot products;
  *          solves use the factors that are there.
- * Errors:  WG_EARG: a flag, an increment of 0, a pivot; WG_ESHAPE: a leading dimension, a
- *          matrix that is not square; WG_ENULL: an array; WG_ESINGULAR: a 0 on the diagonal of a
- *          triangle that is divided by, or one that is not above 0 in a factor of Cholesky.
- *          Adjoints are as they were then. */
+ * Errors:  WG_EARG: a flag, a pivot, an increment of 0, but that of x in wg_vjp_dcopy, which is
+ *          one number for all; WG_ESHAPE: a leading dimension, a matrix that is not square;
+ *          WG_ENULL: an array; WG_ESINGULAR: a 0 on the diagonal of a triangle that is divided
+ *          by, or one that is not above 0 in a factor of Cholesky. Adjoints are as they were
+ *          then. */
 #ifndef WENGERT_BLAS_VJP_H
 #define WENGERT_BLAS_VJP_H
 

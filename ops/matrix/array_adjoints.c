@@ -74,7 +74,6 @@ wg_status wg_vjp_dcopy(int n, const double *x, double *x_b, int incx, const doub
                        double *y_b, int incy) {
     (void)x, (void)y;
     if (n <= 0) return WG_OK;
-    CHECK(check_inc(incx));
     CHECK(check_inc(incy));
     CHECK(check_array(1, y_b));
     const ptrdiff_t from = first_of((size_t)n, incx), to = first_of((size_t)n, incy);
@@ -138,6 +137,7 @@ wg_status wg_vjp_dgemv(int order, int trans, int m, int n, double alpha, double 
  * and the sum of A (x y' + y x') there. Vectors from their first elements. */
 static void symmetric_outer(int n, double f, const double *x, int incx, const double *y,
                             int incy, double *a_b, strides s, part p) {
+    if (is_by_rows(s)) s = turned(s), p = mirrored(p);
     for (int j = 0; j < n; j++) {
         int i, end;
         const double xj = x[(ptrdiff_t)j * incx], yj = y[(ptrdiff_t)j * incy];
@@ -150,6 +150,7 @@ static void symmetric_outer(int n, double f, const double *x, int incx, const do
 static double symmetric_dot(int n, const double *x, int incx, const double *y, int incy,
                             const double *a, strides s, part p) {
     double sum = 0;
+    if (is_by_rows(s)) s = turned(s), p = mirrored(p);
     for (int j = 0; j < n; j++) {
         int i, end;
         const double xj = x[(ptrdiff_t)j * incx], yj = y[(ptrdiff_t)j * incy];
@@ -210,13 +211,14 @@ wg_status wg_vjp_dger(int order, int m, int n, double alpha, double *alpha_b, co
 }
 
 /* T_ += f op(v u') in its triangle: T of op(T) u, whose adjoint is v. From first elements. */
-static void triangle_outer(int n, int turned, double f, const double *v, int incv,
+static void triangle_outer(int n, int back, double f, const double *v, int incv,
                            const double *u, int incu, double *a_b, strides s, part p) {
+    if (is_by_rows(s)) s = turned(s), p = mirrored(p), back = !back;
     for (int j = 0; j < n; j++) {
         int i, end;
         for (read_rows(p, n, j, &i, &end); i < end; i++)
-            *at(a_b, s, i, j) += f * v[(ptrdiff_t)(turned ? j : i) * incv] *
-                                 u[(ptrdiff_t)(turned ? i : j) * incu];
+            *at(a_b, s, i, j) +=
+                f * v[(ptrdiff_t)(back ? j : i) * incv] * u[(ptrdiff_t)(back ? i : j) * incu];
     }
 }
 

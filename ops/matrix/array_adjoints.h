@@ -67,10 +67,17 @@ static inline void read_rows(part p, int m, int j, int *first, int *end) {
     *end = p.uplo == 'U' && j + 1 - skip < m ? j + 1 - skip : m;
 }
 
-/* The sum of x y over what is read of two matrices. */
+/* Do the elements of a row lie side by side? Loops then go through the transpose. */
+static inline int is_by_rows(strides s) { return s.across == 1 && s.down > 1; }
+static inline part mirrored(part p) {
+    return (part){p.uplo == 'L' ? 'U' : p.uplo == 'U' ? 'L' : p.uplo, p.unit};
+}
+
+/* The sum of x y over what is read of two matrices that lie alike. */
 static inline double dot_of(int m, int n, const double *x, strides sx, const double *y,
                             strides sy, part p) {
     double sum = 0;
+    if (is_by_rows(sx)) return dot_of(n, m, x, turned(sx), y, turned(sy), mirrored(p));
     for (int j = 0; j < n; j++) {
         int i, end;
         for (read_rows(p, m, j, &i, &end); i < end; i++)
@@ -80,6 +87,10 @@ static inline double dot_of(int m, int n, const double *x, strides sx, const dou
 }
 /* w = beta w; 0 where beta is, whatever it was. */
 static inline void scale(int m, int n, double beta, double *w, strides s, part p) {
+    if (is_by_rows(s)) {
+        scale(n, m, beta, w, turned(s), mirrored(p));
+        return;
+    }
     for (int j = 0; j < n && beta != 1; j++) {
         int i, end;
         for (read_rows(p, m, j, &i, &end); i < end; i++) {

@@ -12,19 +12,25 @@
  *                            L_ -= tril(z (L'X)'),  B_ = z
  * Where nothing else has to do with the factors, A_ = -z X' (P'z) is all there is.
  * Sources: Giles 2008; de Hoog, Anderssen and Lukas 2011; Murray 2016. */
+#include <stdint.h>
 #include <string.h>
 #include "array_adjoints.h"
 #include "dense_values.h"
 
 /* ---- copies, column after column --------------------------------------------------------- */
 
-/* Room for three matrices of order n, two of nrhs columns, and a block of them. */
+/* Room for three matrices of order n, two of nrhs columns, and a block of them; more than
+ * there can be where that is no size. */
 size_t wg_vjp_room(int n, int nrhs) {
+    const size_t most = SIZE_MAX / sizeof(double),
+                 block = wgi_cholesky_bar_room() > WGI_TRIANGLE ? wgi_cholesky_bar_room()
+                                                                : WGI_TRIANGLE;
     if (n <= 0) return 0;
-    const size_t k = (size_t)n;
-    return 3 * k * k + 2 * k * (nrhs > 0 ? (size_t)nrhs : 0) +
-           (wgi_cholesky_bar_room() > WGI_TRIANGLE ? wgi_cholesky_bar_room() : WGI_TRIANGLE);
+    const size_t k = (size_t)n, lines = nrhs > 0 ? (size_t)nrhs : 0;
+    const double all = (double)k * (3 * (double)k + 2 * (double)lines) + (double)block;
+    return all < (double)most ? k * (3 * k + 2 * lines) + block : most;
 }
+
 static double *take(double **work, size_t n) {
     double *const x = *work;
     *work += n;
