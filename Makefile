@@ -262,7 +262,7 @@ SHARED := $(findstring -fvisibility=default,$(CFLAGS))
 LIBRARY := $(B)/$(if $(SHARED),$(SO),libwengert.a)
 with_library = $(GOLD) $(filter %.o,$^) $(filter %.a $(LIBRARY),$^) $(if $(SHARED),$(BESIDE))
 # Such programs are linked by gold, where it is there, in a third of the time.
-GOLD := $(if $(findstring -fuse-ld,$(CC) $(CFLAGS) $(LDFLAGS)),,$(shell echo 'int main(void) { return 0; }' | $(CC) -fuse-ld=gold -x c - -o /dev/null 2>/dev/null && echo -fuse-ld=gold))
+GOLD := $(if $(findstring -fuse-ld,$(CC) $(CFLAGS) $(LDFLAGS)),,$(shell echo 'int main(void) { return 0; }' | $(CC) $(LDFLAGS) -fuse-ld=gold -x c - -o /dev/null 2>/dev/null && echo -fuse-ld=gold))
 BESIDE := -Wl,-rpath,'$$ORIGIN/..:$$ORIGIN/../..' # of programs of tests, and of generators
 
 $(B)/libwengert.a: $(LIB_OBJS) $(call list,lib)

@@ -34,7 +34,7 @@ enum { MOST_INPUTS = 16, MOST_OUTPUTS = 16, COMMAND_BYTES = 8192, NAME_BYTES = 2
 enum { REFUSED = 1 }; /* the converter's status; a sanitizer has another one */
 
 /* What is made of a converted file: nothing, or it is taken by the compiler without a warning, or
- * compiled and run. gcc runs all of them. Another compiler has other warnings, and evaluates
+ * compiled and run. gcc runs what it compiles. Another compiler has other warnings, and evaluates
  * operands in another order: it runs what writes statements in an order of its own, recordings
  * and adjoints, and takes what has the expressions of the source. A sanitizer sees the converter
  * and the library: it runs what calls the library in most ways. */

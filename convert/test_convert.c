@@ -14,6 +14,7 @@
  *     rounds: yes                  floats round the original's values, which are compared in double
  *     behind: other                a file that is included behind the original, and behind what is converted
  *     near: yes                    values are near the original's
+ *     about: regions               a mode (test_build.h) that it is for: run in any case
  * A NAME.expected beside it is what the converter writes, line for line: WRITE=1 writes all
  * those that are there anew. Names of files as arguments: only these. KEEP=1 keeps what was
  * made. */
@@ -25,14 +26,17 @@ enum { MOST_CASES = 128 };
 typedef struct construct {
     char name[64], title[192];
     char options[512], files[256], given[1024], call[1024], arguments[1024], rounds[8],
-        adjoint[16], generic[16], near[8], behind[64];
+        adjoint[16], generic[16], near[8], behind[64], about[16];
     double x[MOST_INPUTS];
     size_t n, m, turn;
 } construct;
 
 /* All modes are converted, and what is written is compiled and run by turns: the recording or the
- * adjoint, and one of the others; with DEPTH=2 both, and two of the others. Constructs that are
- * named have every mode. A sanitizer sees the converter. */
+ * adjoint, and one of the others; with DEPTH=2 both, and two of the others; and what the construct
+ * is about. Constructs that are named have every mode. A sanitizer sees the converter. */
+static bool is_about(const construct *c, const mode *how) {
+    return strncmp(c->about, how->name, strlen(how->name)) == 0;
+}
 static enum { SOME, MORE, EVERY } modes_of_one;
 static use use_of(const construct *c, const mode *how) {
 #if SANITIZED
@@ -40,10 +44,10 @@ static use use_of(const construct *c, const mode *how) {
     return CONVERTED;
 #else
     const size_t at = (size_t)(how - modes), others = MODES - 2, turn = c->turn / 2 % others;
-    bool runs = modes_of_one == EVERY;
+    bool runs = modes_of_one == EVERY || is_about(c, how);
     if (at == 0 || at == MODES - 1)
-        runs = modes_of_one != SOME || (at == 0) == (c->turn % 2 == 0);
-    else if (!runs) runs = (at - 1 + others - turn) % (modes_of_one == SOME ? others : 2) == 0;
+        runs |= modes_of_one != SOME || (at == 0) == (c->turn % 2 == 0);
+    else runs |= (at - 1 + others - turn) % (modes_of_one == SOME ? others : 2) == 0;
     return runs ? how->use : CONVERTED;
 #endif
 }
@@ -74,6 +78,7 @@ static void read_construct(construct *c, const char *path) {
                 {"adjoint", c->adjoint, sizeof c->adjoint},
                 {"near", c->near, sizeof c->near},
                 {"behind", c->behind, sizeof c->behind},
+                {"about", c->about, sizeof c->about},
                 {"generic", c->generic, sizeof c->generic},
                 {"rounds", c->rounds, sizeof c->rounds},
                 {"inputs", inputs, sizeof inputs},
@@ -253,6 +258,9 @@ static void check(void **state) {
     if (c->n == 0 || c->m == 0 || c->m > MOST_OUTPUTS)
         fail_msg("%s: no inputs or outputs in its head", c->name);
     values_are_near = *c->near != 0;
+    bool known = *c->about == 0;
+    for (size_t k = 0; k < MODES; k++) known |= is_about(c, &modes[k]);
+    if (!known) fail_msg("%s: it is about no mode", c->name);
     for (size_t k = 0; k < MODES; k++) {
         double a[MOST_OUTPUTS], b[MOST_OUTPUTS];
         void *const library = converted_by(c, &modes[k]);

@@ -11,13 +11,15 @@ mkdir -p "$work"
 fail() { echo "cxx: $1" >&2; exit 1; }
 
 $CC -std=c11 $own $CFLAGS -c -o "$work/kernel.o" test/generic_kernel.c
-compilers=${CXX%% *}
+compilers=$CXX # a comma between two: what stands before a compiler is part of it, as in CXX='ccache g++'
 if [ "$DEPTH" -gt 1 ]; then
     compilers=
-    for cxx in g++ clang++; do ! command -v $cxx >/dev/null || compilers="$compilers $cxx"; done
+    for cxx in g++ clang++; do ! command -v $cxx >/dev/null || compilers="$compilers${compilers:+,}$cxx"; done
     [ "$compilers" ] || fail 'neither g++ nor clang++'
 fi
+IFS=,
 for cxx in $compilers; do
+    unset IFS
     # What comes first is all that is asked without DEPTH=2. Not optimised by one of them: what it is then made
     # of does not depend on the compiler. In active_user.cpp each standard once, by one or the other, but C++17, in which
     # special_user.cpp is by both; C++11 and what comes last, without exceptions, by both. It is run in these two: what other
@@ -83,7 +85,9 @@ done
 # What mistakes are in, precompiled.
 printf '#include <wengert/generic.h>\n' >"$work/wg_real.hpp"
 printf '#define WG_AS_DUAL\n#include <wengert/generic.h>\n' >"$work/wg_dual.hpp"
+IFS=,
 for cxx in $compilers; do
+    unset IFS
     mkdir -p "$work/${cxx##*/}"
     for type in wg_real wg_dual; do
         cp "$work/$type.hpp" "$work/${cxx##*/}/"
@@ -94,13 +98,16 @@ done
 # mistake MESSAGE TYPE STATEMENT: in a function of x and p of that type it does not compile, and
 # the message is among what the compiler says
 mistake() {
+    IFS=,
     for cxx in $compilers; do
+        unset IFS
         echo "void f(wg_tape *t, $2 x, $2 *p) { $2 y = x; (void)t, (void)x, (void)p; $3; (void)y; }" >"$work/mistake.cpp"
         if $cxx -std=c++17 -Iinclude -include "$work/${cxx##*/}/$2.hpp" -fsyntax-only "$work/mistake.cpp" >"$work/said" 2>&1; then
             fail "$cxx takes: $3"
         fi
         grep -q "$1" "$work/said" || { cat "$work/said" >&2; fail "$cxx: no '$1' for: $3"; }
     done
+    unset IFS
 }
 operands='no variable, expression or number'
 mistake 'expression' wg_real 'y = wg_mul(x, x)'

@@ -3,6 +3,7 @@
  * generic: refused
  * near: yes
  * behind: blas_plain
+ * about: adjoint
  * options: --function f --with-respect-to x[0:8] --of y[0:5]
  * inputs: 1.25 0.4 2.5 -0.75 0.6 -1.5 0.3 2.2
  * outputs: 5

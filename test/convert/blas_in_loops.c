@@ -4,6 +4,7 @@
  * generic: refused
  * near: yes
  * behind: blas_plain
+ * about: adjoint
  * options: --function f --with-respect-to x[0:12] --of y[0:9]
  * inputs: 3.25 0.4 0.5 -0.75 2.6 -0.5 0.3 0.2 4.8 1.1 0.9 -0.35
  * outputs: 9

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Calls that change what their own arguments are made of.
+ * about: adjoint
  * options: --function f --with-respect-to x[0:4] --of y[0:4]
  * inputs: 0.7 1.3 -0.6 0.9
  * outputs: 4

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Functions without variables that change what the way back asks for again: indices, a work
  * array, a structure, by a pointer that moves, by calls within calls, within loops and branches.
+ * about: adjoint
  * options: --function f --with-respect-to x[0:4] --of return
  * inputs: 0.6 1.4 0.5 -0.8
  * outputs: 1

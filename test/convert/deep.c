@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* A run that keeps much: nested loops, recursion, memory obtained in turns, arrays of variable length.
+ * about: adjoint
  * options: --function f --with-respect-to x[0:2] --of return
  * inputs: 0.3 0.8
  * outputs: 1

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Few inputs: iterations until they are near enough, jumps, returns on the way; outputs that a parameter counts.
+ * about: blocks
  * options: --function few --with-respect-to x[0:3],*scale --of y[0:n],return
  * inputs: 0.7 1.9 -0.4 1.25
  * outputs: 6

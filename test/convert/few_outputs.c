@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Few outputs: each is a row of the adjoint, of inputs that a parameter counts, a global among them.
+ * about: blocks
  * options: --function f --with-respect-to x[0:n],scale --of *y,return --rows 2 --directions 0
  * inputs: 0.7 1.3 -0.6 0.9 1.7
  * outputs: 2

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* One output of a function that the adjoint refuses: regions, as if no rows had been asked for.
+ * about: blocks
  * options: --function f --with-respect-to x[0:5] --of return --rows 1 --directions 0
  * inputs: 0.7 1.3 -0.6 0.9 1.7
  * outputs: 1

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Structures that are overwritten as a whole, field by field and through calls.
+ * about: adjoint
  * options: --function f --with-respect-to x[0:n] --of y[0:15]
  * inputs: 0.7 1.3 -0.6 0.9
  * outputs: 15

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Values that are overwritten, and needed again where derivatives go back.
+ * about: adjoint
  * options: --function f --with-respect-to x[0:n] --of y[0:12]
  * inputs: 0.7 1.3 -0.6 0.9
  * outputs: 12

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Addresses, sizes and offsets that are computed again, of numbers that nothing else asks for.
+ * about: adjoint
  * options: --function f --with-respect-to x[0:12] --of y[0:6]
  * inputs: 0.1 0.7 -0.4 0.9 1.3 -0.2 0.5 0.3 -0.8 1.1 0.6 -0.5
  * outputs: 6

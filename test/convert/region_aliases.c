@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Elements that are one by two names, and indices that become others between two reads.
+ * about: regions
  * options: --function f --with-respect-to x[0:4] --of y[0:12]
  * inputs: 0.7 1.3 -0.6 0.9
  * outputs: 12

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* A call that changes what an index is made of.
+ * about: regions
  * options: --function f --with-respect-to x[0:4] --of return
  * inputs: 0.7 1.3 -0.6 0.9
  * outputs: 1

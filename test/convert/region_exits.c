@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Branches that leave, with branches in them that read elements.
+ * about: regions
  * options: --function f --with-respect-to x[0:4] --of return
  * inputs: 0.7 1.3 -0.6 0.9
  * outputs: 1

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* What is read behind a region only where a switch or continue leads.
+ * about: regions
  * options: --function f --with-respect-to x[0:4] --of y[0:4]
  * inputs: 0.7 1.3 -0.6 0.9
  * outputs: 4

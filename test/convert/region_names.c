@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* A name in an index that is declared anew between two of its uses.
+ * about: regions
  * options: --function f --with-respect-to x[0:4] --of y[0:4]
  * inputs: 0.7 1.3 -0.6 0.9
  * outputs: 4

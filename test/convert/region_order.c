@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Indices that a condition or a declaration changes, and what is read behind that in it, and behind it.
+ * about: regions
  * options: --function f --with-respect-to x[0:4] --of y[0:5]
  * inputs: 0.7 1.3 -0.6 0.9
  * outputs: 5

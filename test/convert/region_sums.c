@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Numbers that begin anew in each turn of a loop, and add elements or are of a loop within it.
+ * about: regions
  * options: --function f --with-respect-to x[0:4] --of y[0:5]
  * inputs: 0.7 1.3 -0.6 0.9
  * outputs: 5

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Globals and statics that change more than once, within functions that are called again.
+ * about: adjoint
  * options: --function f --with-respect-to x[0:2],gain --of return,total
  * inputs: 0.6 1.4 0.5
  * outputs: 2

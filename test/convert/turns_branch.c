@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* A loop in whose turns an element is read in a branch.
+ * about: regions
  * options: --function f --with-respect-to x[0:4],end --of return
  * inputs: 0.25 1.5 2.75 4 3.1
  * outputs: 1
