@@ -77,7 +77,11 @@ static inline part mirrored(part p) {
 static inline double dot_of(int m, int n, const double *x, strides sx, const double *y,
                             strides sy, part p) {
     double sum = 0;
-    if (is_by_rows(sx)) return dot_of(n, m, x, turned(sx), y, turned(sy), mirrored(p));
+    if (is_by_rows(sx)) {
+        const int rows = m;
+        m = n, n = rows;
+        sx = turned(sx), sy = turned(sy), p = mirrored(p);
+    }
     for (int j = 0; j < n; j++) {
         int i, end;
         for (read_rows(p, m, j, &i, &end); i < end; i++)
@@ -88,8 +92,9 @@ static inline double dot_of(int m, int n, const double *x, strides sx, const dou
 /* w = beta w; 0 where beta is, whatever it was. */
 static inline void scale(int m, int n, double beta, double *w, strides s, part p) {
     if (is_by_rows(s)) {
-        scale(n, m, beta, w, turned(s), mirrored(p));
-        return;
+        const int rows = m;
+        m = n, n = rows;
+        s = turned(s), p = mirrored(p);
     }
     for (int j = 0; j < n && beta != 1; j++) {
         int i, end;
