@@ -165,15 +165,17 @@ int wgi_give_up_idle(wgi_core *c, const wgi_region *busy) {
 }
 
 wg_status wgi_budget_need(wgi_core *c, size_t bytes, const wgi_region *busy) {
-    while (!wgi_account_has(c->account, bytes)) {
-        int any = wgi_give_up_idle(c, busy);
+    c->asks = 1;
+    int any = 1;
+    while (any && !wgi_account_has(c->account, bytes)) {
+        any = wgi_give_up_idle(c, busy);
         for (wgi_core *l = c->lender; l != NULL && l->account == c->account; l = l->lender) {
             any |= wgi_give_up_idle(l, NULL);
             l->starved = 1;
         }
-        if (!any) return starved(c, WG_EBUDGET);
     }
-    return WG_OK;
+    c->asks = 0;
+    return any ? WG_OK : starved(c, WG_EBUDGET);
 }
 
 wg_status wgi_region_commit(wgi_core *c, wgi_region *r, size_t bytes) {

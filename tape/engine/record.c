@@ -421,12 +421,11 @@ static wg_status inputs(wg_tape *t, const char *call, size_t n, const double *a,
         for (size_t i = 0; i < n; i++) x[i] = wg_constant(a[i]);
         return WG_OK;
     }
+    if (wgi_slots_need(c, call, n) != WG_OK) return c->status;
     if (c->chunks == 0 && c->width == 0) {
         const wg_status s = wgi_records_need(c, 1);
         if (s != WG_OK) return wgi_fail(c, s, "%s: no room for records", call);
     }
-    /* the last, since what has nothing in it yet is given up for others where memory is short */
-    if (wgi_slots_need(c, call, n) != WG_OK) return c->status;
     const uint32_t first = c->head.slots;
     /* those behind it have the next handles */
     uint64_t handle = (uint64_t)c->head.stamp << 32 | first;

@@ -288,6 +288,7 @@ typedef struct wgi_core {
     struct wgi_core *first_placed, *next_placed;
 
     int held; /* wgi_tape_hold; 2: it was to be reset or rewound meanwhile */
+    int asks; /* for memory: whoever gives some up leaves this tape alone */
 } wgi_core;
 
 static inline wgi_core *wgi_core_of(wg_tape *t) { return (wgi_core *)t; }

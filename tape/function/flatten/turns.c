@@ -51,14 +51,16 @@ static void drop(wgi_derived *d) {
     wgi_home_release(&r->home, r);
 }
 
-/* The tape of a loop that is being recorded stays. */
+/* The tape of a loop that is being recorded stays, and that of one which goes on, although its
+ * tape was reset, while it is in the middle of a statement. */
 static int shrink(wgi_derived *d) {
     wgi_turns *const r = (wgi_turns *)(void *)((char *)d - offsetof(wgi_turns, owned));
+    wgi_core *const own = wgi_core_of(r->head.tape);
     const int any = wgi_turn_forget(r);
-    if (!r->holds || (r->turn != 0 && r->opened == r->c->generation)) return any;
+    if (!r->holds || own->asks || (r->turn != 0 && r->opened == r->c->generation)) return any;
     r->holds = 0;
     wgi_turn_give(&r->reached);
-    wgi_core_of(r->head.tape)->starved = 1;
+    own->starved = 1;
     wg_tape_reset(r->head.tape);
     return 1;
 }
