@@ -116,54 +116,54 @@ enum {
 #pragma GCC diagnostic ignored "-Wfloat-equal"
 
 /* neg: linearity */
-#define wgi_op_neg_v(a) (-a)
+#define wgi_op_neg_v(a) (-(a))
 #define wgi_op_neg_da(a, v) (-1.0)
 enum { WGI_CODE_neg = WGI_CODE(0), WGI_ADDS_neg = WGI_ADDS(0), WGI_CALLS_neg = 0 };
 
 /* add: linearity */
-#define wgi_op_add_v(a, b) (a + b)
+#define wgi_op_add_v(a, b) ((a) + (b))
 #define wgi_op_add_da(a, b, v) (1.0)
 #define wgi_op_add_db(a, b, v) (1.0)
 enum { WGI_CODE_add = WGI_CODE(1), WGI_ADDS_add = WGI_ADDS(1), WGI_CALLS_add = 0 };
 
 /* sub: linearity */
-#define wgi_op_sub_v(a, b) (a - b)
+#define wgi_op_sub_v(a, b) ((a) - (b))
 #define wgi_op_sub_da(a, b, v) (1.0)
 #define wgi_op_sub_db(a, b, v) (-1.0)
 enum { WGI_CODE_sub = WGI_CODE(2), WGI_ADDS_sub = WGI_ADDS(2), WGI_CALLS_sub = 0 };
 
 /* mul: product rule */
-#define wgi_op_mul_v(a, b) (a * b)
-#define wgi_op_mul_da(a, b, v) (b)
-#define wgi_op_mul_db(a, b, v) (a)
+#define wgi_op_mul_v(a, b) ((a) * (b))
+#define wgi_op_mul_da(a, b, v) ((b))
+#define wgi_op_mul_db(a, b, v) ((a))
 enum { WGI_CODE_mul = WGI_CODE(3), WGI_ADDS_mul = WGI_ADDS(3), WGI_CALLS_mul = 0 };
 
 /* div: quotient rule */
-#define wgi_op_div_v(a, b) (a / b)
-#define wgi_op_div_da(a, b, v) (1 / b)
-#define wgi_op_div_db(a, b, v) (-v / b)
+#define wgi_op_div_v(a, b) ((a) / (b))
+#define wgi_op_div_da(a, b, v) (1 / (b))
+#define wgi_op_div_db(a, b, v) (-(v) / (b))
 enum { WGI_CODE_div = WGI_CODE(4), WGI_ADDS_div = WGI_ADDS(4), WGI_CALLS_div = 0 };
 
 /* fma: product rule; C11 7.12.13.1 */
 WGI_FUNCTION double wgi_op_fma_v(double a, double b, double c) { return fma(a, b, c); }
-#define wgi_op_fma_da(a, b, c, v) (b)
-#define wgi_op_fma_db(a, b, c, v) (a)
+#define wgi_op_fma_da(a, b, c, v) ((b))
+#define wgi_op_fma_db(a, b, c, v) ((a))
 #define wgi_op_fma_dc(a, b, c, v) (1.0)
 enum { WGI_CODE_fma = WGI_CODE(5), WGI_ADDS_fma = WGI_ADDS(5), WGI_CALLS_fma = 0 };
 
 /* reciprocal: quotient rule */
-#define wgi_op_reciprocal_v(a) (1 / a)
-#define wgi_op_reciprocal_da(a, v) (-v * v)
+#define wgi_op_reciprocal_v(a) (1 / (a))
+#define wgi_op_reciprocal_da(a, v) (-(v) * (v))
 enum { WGI_CODE_reciprocal = WGI_CODE(6), WGI_ADDS_reciprocal = WGI_ADDS(6), WGI_CALLS_reciprocal = 0 };
 
 /* square: power rule */
 WGI_FUNCTION double wgi_op_square_v(double a) { return a * a; }
-#define wgi_op_square_da(a, v) (2 * a)
+#define wgi_op_square_da(a, v) (2 * (a))
 enum { WGI_CODE_square = WGI_CODE(7), WGI_ADDS_square = WGI_ADDS(7), WGI_CALLS_square = 0 };
 
 /* cube: power rule */
 WGI_FUNCTION double wgi_op_cube_v(double a) { return a * a * a; }
-#define wgi_op_cube_da(a, v) (3 * a * a)
+#define wgi_op_cube_da(a, v) (3 * (a) * (a))
 enum { WGI_CODE_cube = WGI_CODE(8), WGI_ADDS_cube = WGI_ADDS(8), WGI_CALLS_cube = 0 };
 
 /* fmod: a = n b + v, n = trunc(a/b) held */
@@ -180,17 +180,17 @@ enum { WGI_CODE_remainder = WGI_CODE(10), WGI_ADDS_remainder = WGI_ADDS(10), WGI
 
 /* sqrt: power rule; DLMF 4.4.1 */
 WGI_FUNCTION double wgi_op_sqrt_v(double a) { return sqrt(a); }
-#define wgi_op_sqrt_da(a, v) (0.5 / (v + 0))
+#define wgi_op_sqrt_da(a, v) (0.5 / ((v) + 0))
 enum { WGI_CODE_sqrt = WGI_CODE(11), WGI_ADDS_sqrt = WGI_ADDS(11), WGI_CALLS_sqrt = 0 };
 
 /* cbrt: power rule */
 WGI_FUNCTION double wgi_op_cbrt_v(double a) { return cbrt(a); }
-#define wgi_op_cbrt_da(a, v) (1 / (3 * v * v))
+#define wgi_op_cbrt_da(a, v) (1 / (3 * (v) * (v)))
 enum { WGI_CODE_cbrt = WGI_CODE(12), WGI_ADDS_cbrt = WGI_ADDS(12), WGI_CALLS_cbrt = 0 };
 
 /* rsqrt: power rule */
 WGI_FUNCTION double wgi_op_rsqrt_v(double a) { return 1 / sqrt(a); }
-#define wgi_op_rsqrt_da(a, v) (-0.5 * v / a)
+#define wgi_op_rsqrt_da(a, v) (-0.5 * (v) / (a))
 enum { WGI_CODE_rsqrt = WGI_CODE(13), WGI_ADDS_rsqrt = WGI_ADDS(13), WGI_CALLS_rsqrt = 0 };
 
 /* pow: DLMF 4.2.26 */
@@ -207,7 +207,7 @@ enum { WGI_CODE_hypot = WGI_CODE(15), WGI_ADDS_hypot = WGI_ADDS(15), WGI_CALLS_h
 
 /* exp: DLMF 4.7.7 */
 WGI_FUNCTION double wgi_op_exp_v(double a) { return exp(a); }
-#define wgi_op_exp_da(a, v) (v)
+#define wgi_op_exp_da(a, v) ((v))
 enum { WGI_CODE_exp = WGI_CODE(16), WGI_ADDS_exp = WGI_ADDS(16), WGI_CALLS_exp = 0 };
 
 /* exp2: DLMF 4.7.10 */
@@ -217,7 +217,7 @@ enum { WGI_CODE_exp2 = WGI_CODE(17), WGI_ADDS_exp2 = WGI_ADDS(17), WGI_CALLS_exp
 
 /* exp10: DLMF 4.7.10 */
 WGI_FUNCTION double wgi_op_exp10_v(double a) { return pow(10.0, a); }
-#define wgi_op_exp10_da(a, v) (2.30258509299404568402 * v)
+#define wgi_op_exp10_da(a, v) (2.30258509299404568402 * (v))
 enum { WGI_CODE_exp10 = WGI_CODE(18), WGI_ADDS_exp10 = WGI_ADDS(18), WGI_CALLS_exp10 = 0 };
 
 /* expm1: DLMF 4.7.7 */
@@ -264,7 +264,7 @@ enum { WGI_CODE_log_base = WGI_CODE(26), WGI_ADDS_log_base = WGI_ADDS(26), WGI_C
 /* xlogy: a log b, 0 where a is 0 */
 WGI_FUNCTION double wgi_op_xlogy_v(double a, double b) { return wgi_xlogy(a, b); }
 WGI_FUNCTION double wgi_op_xlogy_da(double a, double b, double v) { (void)a; (void)v; return log(b); }
-#define wgi_op_xlogy_db(a, b, v) (a / b)
+#define wgi_op_xlogy_db(a, b, v) ((a) / (b))
 enum { WGI_CODE_xlogy = WGI_CODE(27), WGI_ADDS_xlogy = WGI_ADDS(27), WGI_CALLS_xlogy = 1 };
 
 /* log_add_exp: softmax; Blanchard, Higham, Higham 2021 */
@@ -311,7 +311,7 @@ enum { WGI_CODE_cos = WGI_CODE(35), WGI_ADDS_cos = WGI_ADDS(35), WGI_CALLS_cos =
 
 /* tan: DLMF 4.20.3 */
 WGI_FUNCTION double wgi_op_tan_v(double a) { return tan(a); }
-#define wgi_op_tan_da(a, v) (1 + v * v)
+#define wgi_op_tan_da(a, v) (1 + (v) * (v))
 enum { WGI_CODE_tan = WGI_CODE(36), WGI_ADDS_tan = WGI_ADDS(36), WGI_CALLS_tan = 0 };
 
 /* sec: DLMF 4.20.5 */
@@ -326,7 +326,7 @@ enum { WGI_CODE_csc = WGI_CODE(38), WGI_ADDS_csc = WGI_ADDS(38), WGI_CALLS_csc =
 
 /* cot: DLMF 4.20.6 */
 WGI_FUNCTION double wgi_op_cot_v(double a) { return 1 / tan(a); }
-#define wgi_op_cot_da(a, v) (-(1 + v * v))
+#define wgi_op_cot_da(a, v) (-(1 + (v) * (v)))
 enum { WGI_CODE_cot = WGI_CODE(39), WGI_ADDS_cot = WGI_ADDS(39), WGI_CALLS_cot = 0 };
 
 /* asin: DLMF 4.24.7 */
@@ -630,7 +630,7 @@ WGI_FUNCTION double wgi_op_select_ne_dd(double a, double b, double c, double d, 
 enum { WGI_CODE_select_ne = WGI_CODE(94), WGI_ADDS_select_ne = WGI_ADDS(94), WGI_CALLS_select_ne = 0 };
 
 /* stop_gradient: the identity, taken for a constant */
-#define wgi_op_stop_gradient_v(a) (a)
+#define wgi_op_stop_gradient_v(a) ((a))
 #define wgi_op_stop_gradient_da(a, v) (0.0)
 enum { WGI_CODE_stop_gradient = WGI_CODE(95), WGI_ADDS_stop_gradient = WGI_ADDS(95), WGI_CALLS_stop_gradient = 0 };
 

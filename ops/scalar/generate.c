@@ -72,8 +72,8 @@ static int uses(const char *text, char c) {
 }
 
 /* A text that is arithmetic and nothing else is a macro: there is no call for the compiler to dissolve, and code
- * that is not optimised moves no arguments. Partials are given names of variables, values any operand: theirs has
- * each of its letters once. */
+ * that is not optimised moves no arguments. Partials are given names of variables and numbers, values any operand:
+ * theirs has each of its letters once, since a macro evaluates it where it stands. */
 static int is_macro(const struct row *r, const char *text, int with_v) {
     for (int i = 0; i < r->arity && !with_v; i++)
         if (strchr(text, letter[i]) != strrchr(text, letter[i])) return 0;
@@ -87,7 +87,9 @@ static void text_of(const struct row *r, const char *suffix, const char *text, i
     if (with_v) printf(macro ? ", v" : ", double v");
     if (macro) {
         const int whole = text[strspn(text, "-0123456789")] == 0;
-        printf(") (%s%s)\n", text, whole ? ".0" : "");
+        printf(") (");
+        for (const char *p = text; *p != 0; p++) printf(strchr("abcdv", *p) != NULL ? "(%c)" : "%c", *p);
+        printf("%s)\n", whole ? ".0" : "");
         return;
     }
     printf(") {");
