@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 # headers - every public header compiles alone, twice over, and in any order with the others, as C11
-# and as C++17, with DEPTH=2 also as C++11; what the headers define carries the prefix, so that nothing of a user's is in the way.
+# and as C++17, with DEPTH=2 all together also as C++11: one that needs another one before it is found as C++17. What the headers
+# define carries the prefix, so that nothing of a user's is in the way.
 set -eu
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
@@ -29,9 +30,6 @@ compiles() {
         $CC -std=c11 $warn_c $CPPFLAGS "$@" -fsyntax-only -x c "$dir/$name.c" || complain "$name $* as C11" ;;
     esac
     $CXX -std=c++17 $warn_cxx $CPPFLAGS "$@" -fsyntax-only -x c++ "$dir/$name.c" || complain "$name $* as C++17"
-    [ "$DEPTH" -gt 1 ] || return 0
-    case $name in *generic*.h) return ;; esac # for C++17
-    $CXX -std=c++11 $warn_cxx $CPPFLAGS "$@" -fsyntax-only -x c++ "$dir/$name.c" || complain "$name $* as C++11"
 }
 
 mkdir "$dir/wengert"
@@ -50,6 +48,14 @@ compiles wengert/generic.h -DWG_AS_DUAL
     for header in $reversed; do case $header in *.hpp) ;; *) echo "#include <$header>" ;; esac; done
 } >"$dir/backwards.c"
 $CC -std=gnu11 $warn_c $CPPFLAGS -fsyntax-only "$dir/backwards.c" || complain 'backwards'
+
+# As C++11, backwards, too: all but generic.h, which is for C++17; and retype.hpp, after which double is another type.
+if [ "$DEPTH" -gt 1 ]; then
+    for header in $reversed; do case $header in *generic*.h | *retype.hpp) ;; *) echo "#include <$header>" ;; esac; done >"$dir/together.c"
+    for all in together wengert/retype.hpp; do
+        $CXX -std=c++11 $warn_cxx $CPPFLAGS -fsyntax-only -x c++ "$dir/$all.c" || complain "$all as C++11"
+    done
+fi
 
 # Macros: what is there beside what the standard headers they include define.
 standard=$(sed -n 's|^ *# *include <\([a-z_0-9.]*\)>.*|\1|p' include/wengert/* | grep -v '^wengert' | LC_ALL=C sort -u)
