@@ -2,7 +2,7 @@
 # cxx - users in C++, with $CXX: test/cxx_user.cpp records what C records;
 # test/cxx_names.cpp has operations of its own under the names of all others; test/active_user.cpp has wg::active
 # where code says double; test/active_constant.cpp has it in constant expressions, test/active_numbers.cpp numbers among the operands; test/special_user.cpp has the special functions of C++17; mistakes get a message that names them. That every header compiles alone is seen to by headers.sh.
-# With DEPTH=2: with g++ and clang++ where installed, in every standard from C++11 on.
+# With DEPTH=2: with g++ and clang++ where installed, in C++11, C++14, C++17, C++20 and what comes last.
 set -eu
 own="-Wall -Wextra -Wpedantic -Wconversion -Wshadow -Werror -ffp-contract=off -Iinclude -I. $CPPFLAGS"
 work=$B/cxx
@@ -17,31 +17,50 @@ if [ "$DEPTH" -gt 1 ]; then
     for cxx in g++ clang++; do ! command -v $cxx >/dev/null || compilers="$compilers${compilers:+,}$cxx"; done
     [ "$compilers" ] || fail 'neither g++ nor clang++'
 fi
+# What is optimised is run by each of them: cxx_user.cpp and active_numbers.cpp. The other files are run by the one that makes
+# code in half of the time, and taken by the others: what they compute does not depend on who compiles them.
+runs=${compilers%%,*}
+! command -v clang++ >/dev/null || runs=clang++
+
+# program NAME COMPILER FLAGS...: test/NAME.cpp compiles, and succeeds
+program() {
+    name=$1 by=$2
+    shift 2
+    kept "$work/$name.o" $by "$@" $own "test/$name.cpp" || fail "$name.cpp with $by $*"
+    $by "$work/$name.o" "$work/kernel.o" -o "$work/$name" "$B/libwengert.a" $LDFLAGS $MATH_LIBS -lm
+    "$work/$name" || fail "$name.cpp with $by $*"
+}
+# takes NAME FLAGS...: every other compiler takes it
+takes() {
+    name=$1
+    shift
+    IFS=,
+    for cxx in $compilers; do
+        unset IFS
+        [ "$cxx" = "$runs" ] || kept - $cxx "$@" $own "test/$name.cpp" || fail "$name.cpp with $cxx $*"
+    done
+    unset IFS
+}
+
+for name in cxx_names special_user; do
+    program $name "$runs" -std=c++17 -O0
+    takes $name -std=c++17
+done
+program active_user "$runs" -std=c++11 -O0
+takes active_user -std=c++11
+
 IFS=,
 for cxx in $compilers; do
     unset IFS
-    # What comes first is all that is asked without DEPTH=2. Not optimised by one of them: what it is then made
-    # of does not depend on the compiler. In active_user.cpp each standard once, by one or the other, but C++17, in which
-    # special_user.cpp is by both; C++11 and what comes last, without exceptions, by both. It is run in these two: what other
-    # standards bring is in the last one, too. Full optimisation takes half as long again: both have it in active_numbers.cpp
-    # and cxx_user.cpp.
-    constant='-std=c++20 -Os' constants='-std=c++11 -O0,-std=c++14 -O1'
-    case ${cxx##*/} in
-    *clang*) levels=-O2 special=-O0 run='-std=c++2b -fno-exceptions -O0' taken='-std=c++11,-std=c++14,-std=gnu++20' ;;
-    *) levels='-O2 -O0' special=-O1 run='-std=c++11 -O1' taken='-std=c++2b -fno-exceptions' ;;
-    esac
-    if [ "$DEPTH" -gt 1 ]; then constant=$constant,$constants; else levels=-O2 run="${run% *} -O0" taken=; fi
-    for level in $levels; do
-        kept "$work/user.o" $cxx -std=c++17 $own -Wold-style-cast $level test/cxx_user.cpp
-        $cxx "$work/user.o" "$work/kernel.o" -o "$work/user" "$B/libwengert.a" $LDFLAGS $MATH_LIBS -lm
-        "$work/user" || fail "cxx_user.cpp with $cxx $level"
-    done
-    kept "$work/names.o" $cxx -std=c++17 $own -O0 test/cxx_names.cpp
-    $cxx "$work/names.o" -o "$work/names" "$B/libwengert.a" $LDFLAGS $MATH_LIBS -lm
-    "$work/names" || fail "cxx_names.cpp with $cxx"
-    kept "$work/special.o" $cxx -std=c++17 $own $special test/special_user.cpp
-    $cxx "$work/special.o" -o "$work/special" "$B/libwengert.a" $LDFLAGS $MATH_LIBS -lm
-    "$work/special" || fail "special_user.cpp with $cxx"
+    program cxx_user "$cxx" -std=c++17 -Wold-style-cast -O2
+    program active_numbers "$cxx" -std=c++11 -O2
+    program active_constant "$cxx" -std=c++20 -Os
+    if [ "$DEPTH" -gt 1 ]; then
+        for how in -std=c++11 -std=c++14; do
+            kept - $cxx $how $own test/active_constant.cpp || fail "active_constant.cpp with $cxx $how"
+        done
+        kept - $cxx -std=c++2b -fno-exceptions $own test/active_user.cpp || fail "active_user.cpp with $cxx, the last standard"
+    fi
     # four mistakes in one file: each line is named, and as many messages are ours
     cat >"$work/refused.cpp" <<'END'
 #include <wengert/active.hpp>
@@ -57,29 +76,9 @@ END
     done
     [ "$(grep -c 'error:.*wengert: .*no derivative' "$work/said")" -eq 4 ] ||
         fail "special functions are refused by $cxx in other words"
-    IFS=,
-    for how in $constant; do
-        unset IFS
-        kept "$work/constant.o" $cxx $how $own test/active_constant.cpp
-        $cxx "$work/constant.o" -o "$work/constant" "$B/libwengert.a" $LDFLAGS $MATH_LIBS -lm
-        "$work/constant" || fail "active_constant.cpp with $cxx $how"
-    done
-    unset IFS
-    kept "$work/numbers.o" $cxx -std=c++11 -O2 $own test/active_numbers.cpp
-    $cxx "$work/numbers.o" -o "$work/numbers" "$B/libwengert.a" $LDFLAGS $MATH_LIBS -lm
-    "$work/numbers" || fail "active_numbers.cpp with $cxx"
     # in GNU mode, which is the compilers' own, <complex.h> defines I
     printf '#include <complex.h>\n#include <wengert/retype.hpp>\n' >"$work/complex.cpp"
     $cxx $own -std=gnu++17 -fsyntax-only "$work/complex.cpp" || fail "retype.hpp with $cxx in GNU mode"
-    kept "$work/active.o" $cxx $run $own test/active_user.cpp
-    $cxx "$work/active.o" -o "$work/active" "$B/libwengert.a" $LDFLAGS $MATH_LIBS -lm
-    "$work/active" || fail "active_user.cpp with $cxx $run"
-    IFS=,
-    for how in $taken; do
-        unset IFS
-        kept - $cxx $how $own test/active_user.cpp || fail "active_user.cpp with $cxx $how"
-    done
-    unset IFS
 done
 
 # What mistakes are in, precompiled.
