@@ -3,7 +3,8 @@
 // Prince, with steps of one and of several lengths, against the same over doubles. Prints what fails,
 // and succeeds when nothing does.
 #include <array>
-#include <boost/numeric/odeint.hpp>
+#include <boost/numeric/odeint/integrate/integrate_const.hpp>
+#include <boost/numeric/odeint/stepper/runge_kutta_dopri5.hpp>
 #include <cmath>
 #include <cstdio>
 #include <wengert/active.hpp>
