@@ -42,7 +42,7 @@ TEST_JOBS ?= $(shell nproc 2>/dev/null || echo 1)
 # Of the tests, as users are advised to: those of statements. The others are compiled at -O0, in two fifths of the time.
 TEST_LEVEL_NOT ?= program opt_problems_kernel test_include_% test_tape_statement% test_tape_scalar test_tape_small_code \
     test_tape_sweep test_tape_branches test_tape_loop test_tape_forward% test_tape_zero_rule test_tape_programs \
-    test_tape_steady fuzz/%
+    test_tape_steady fuzz/programs% fuzz/tape fuzz/calls_statement%
 ifeq ($(origin CACHE),undefined)
 CACHE := $(if $(findstring ccache,$(CC)),,$(shell command -v ccache))
 endif
