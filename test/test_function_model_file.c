@@ -243,6 +243,39 @@ static void files_of_other_variables_are_refused(void **state) {
     }
 }
 
+/* A model is printed, saved and restored while somebody adds to it, or resets its tape. */
+static void add(void) {
+    assert_true(isnan(wg_input(tape, 1).value));
+    assert_null(wg_model_variable(m, "more", rows, cols, wg_initial_fill(1)).value);
+    assert_int_equal(wg_model_find(m, WG_VARIABLE, NULL, NULL, NULL, 0, NULL), 3);
+    wg_tape_reset(tape);
+}
+static int put_adding(void *ctx, const char *text, size_t n) {
+    add();
+    return put(ctx, text, n);
+}
+static size_t get_adding(void *ctx, void *data, size_t n) {
+    add();
+    return get(ctx, data, n);
+}
+static void nothing_is_lost_to_who_uses_the_tape_meanwhile(void **state) {
+    static wg_status (*const texts[])(wg_model *, wg_write *,
+                                      void *) = {wg_model_print, wg_model_dot, wg_model_save};
+    (void)state;
+    make_variables(m, 1);
+    for (size_t k = 0; k < sizeof texts / sizeof *texts; k++) {
+        bytes plain = empty(), file = empty();
+        assert_ok(texts[k](m, put, &plain));
+        assert_ok(texts[k](m, put_adding, &file));
+        assert_int_equal(file.n, plain.n);
+        assert_memory_equal(file.at, plain.at, plain.n);
+        if (texts[k] != wg_model_save) continue;
+        spoil(m);
+        assert_ok(wg_model_restore(m, get_adding, &file));
+        assert_memory_equal(values_of(m, "w"), odd, sizeof odd);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         TEST(initial_values_are_what_they_were),
@@ -252,6 +285,7 @@ int main(void) {
         TEST(files_that_were_made_to_do_harm_are_refused),
         TEST(names_that_files_cannot_hold_are_refused),
         TEST(files_of_other_variables_are_refused),
+        TEST(nothing_is_lost_to_who_uses_the_tape_meanwhile),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

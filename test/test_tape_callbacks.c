@@ -312,6 +312,204 @@ static void nor_the_states_of_a_loop(void **state) {
     }
 }
 
+/* ---- writers and readers ---- */
+
+/* Whatever else uses the tape that a text is of: it is refused, and nothing is lost by it. */
+typedef struct text {
+    wg_tape *t; /* NULL: left alone */
+    wg_mark start;
+    char bytes[1 << 15];
+    size_t used, at;
+} text;
+
+static void use(text *k) {
+    static const double ones[1 << 12] = {1};
+    const double v = 1;
+    double h;
+    if (k->t == NULL) return;
+    const wg_real x = wg_input(k->t, 1), y = wg_let(k->t, wg_mul(x, wg_exp(x)));
+    assert_true(isnan(y.value));
+    for (int i = 0; i < 200; i++) (void)wg_mat_input(k->t, 1 << 12, 1, ones, 1 << 12);
+    assert_int_equal(wg_reverse(k->t, y), WG_EMODE);
+    assert_int_equal(wg_tape_hvp(k->t, y, 1, &x, &v, &h), WG_EMODE);
+    assert_int_equal(wg_tape_replay(k->t, 0, NULL, NULL), WG_EMODE);
+    assert_int_equal(wg_tape_pause(k->t), WG_EMODE);
+    assert_int_equal(wg_label(k->t, x, "x"), WG_EMODE);
+    assert_int_equal(wg_tape_rewind(k->t, k->start), WG_EMODE);
+    wg_tape_reset(k->t);
+}
+static int take(void *ctx, const char *piece, size_t bytes) {
+    text *const k = ctx;
+    use(k);
+    assert_true(k->used + bytes <= sizeof k->bytes);
+    memcpy(k->bytes + k->used, piece, bytes);
+    k->used += bytes;
+    return 0;
+}
+static size_t give(void *ctx, void *data, size_t bytes) {
+    text *const k = ctx;
+    use(k);
+    if (bytes > k->used - k->at) bytes = k->used - k->at;
+    memcpy(data, k->bytes + k->at, bytes);
+    k->at += bytes;
+    return bytes;
+}
+
+static wg_status print(const wg_tape *t, wg_write *write, void *ctx) {
+    return wg_print(t, (wg_real){2, {1, 0}}, write, ctx);
+}
+
+static void a_writer_does_not_use_the_tape_it_is_given_text_of(void **state) {
+    static wg_status (*const texts[])(const wg_tape *, wg_write *,
+                                      void *) = {wg_tape_dump, wg_tape_dot, print};
+    static text plain, used;
+    (void)state;
+    for (size_t k = 0; k < 2 * sizeof texts / sizeof *texts; k++) {
+        const wg_options o = {.flags = k & 1 ? WG_KEEP_CODE | WG_KEEP_PLACES : 0};
+        wg_tape *const t = wg_tape_new(&o);
+        memset(&plain, 0, sizeof plain);
+        memset(&used, 0, sizeof used);
+        used.t = t, used.start = wg_tape_mark(t);
+        const wg_real x = wg_input(t, 1.5);
+        wg_real y = x;
+        for (int i = 0; i < 50; i++) y = wg_let(t, wg_add(wg_mul(x, wg_sin(y)), 0.25));
+        assert_int_equal(texts[k / 2](t, take, &plain), WG_OK);
+        assert_int_equal(texts[k / 2](t, take, &used), WG_OK);
+        assert_int_equal(used.used, plain.used);
+        assert_memory_equal(used.bytes, plain.bytes, plain.used);
+        assert_int_equal(wg_tape_status(t), WG_OK);
+        assert_int_equal(wg_reverse(t, y), WG_OK);
+        assert_true(wg_adjoint(t, x) != 0);
+        wg_tape_free(t);
+    }
+}
+
+static wg_status plainly(wg_tape *t, size_t n, const wg_real *x, size_t m, wg_real *y,
+                         void *data) {
+    (void)n, (void)m, (void)data;
+    y[0] = x[0];
+    for (int i = 0; i < 300; i++) y[0] = wg_let(t, wg_add(wg_mul(x[0], wg_sin(y[0])), i));
+    return WG_OK;
+}
+static void nor_does_a_reader(void **state) {
+    static text file, again;
+    const wg_argument x = {"x", 1, 1, 0}, y = {"y", 1, 1, 0};
+    const double at = 2;
+    (void)state;
+    memset(&file, 0, sizeof file);
+    memset(&again, 0, sizeof again);
+    wg_tape *const t = wg_tape_new(&(wg_options){.flags = WG_KEEP_CODE});
+    wg_function *f, *g;
+    assert_int_equal(wg_function_record(t, plainly, NULL, 1, &x, &at, 1, &y, &f), WG_OK);
+    assert_int_equal(wg_function_write(f, take, &file), WG_OK);
+    file.t = t, file.start = wg_tape_mark(t);
+    assert_int_equal(wg_function_read(t, give, &file, NULL, 0, &g), WG_OK);
+    assert_int_equal(wg_function_write(g, take, &again), WG_OK);
+    assert_int_equal(again.used, file.used);
+    assert_memory_equal(again.bytes, file.bytes, file.used);
+    wg_function_free(f);
+    wg_function_free(g);
+    wg_tape_free(t);
+}
+
+/* ---- values and tangents that use the tape ---- */
+
+static enum { RECORDS, REPLAYS, STARTS_OVER, APPLIES } does;
+static wg_status using_value(wg_block *b) {
+    static const double ones[100] = {1};
+    const double one = 1;
+    const wg_real x = {1, {1, 0}};
+    b->out[0].value[0] = 2 * b->in[0].value[0];
+    if (victim == NULL) return WG_OK;
+    if (does == RECORDS)
+        for (int i = 0; i < 5000; i++) (void)wg_let(victim, wg_sin(wg_input(victim, 1)));
+    else if (does == REPLAYS) assert_int_equal(wg_tape_replay(victim, 1, &x, &one), WG_EMODE);
+    else if (does == STARTS_OVER) wg_tape_reset(victim);
+    else { /* one that takes more workspace */
+        const wg_mat a = wg_mat_constant(victim, 10, 10, ones, 10);
+        (void)wg_expm(victim, a);
+    }
+    ((double *)b->work)[0] = 1;
+    return WG_OK;
+}
+static wg_status working_shape(wg_block *b) {
+    b->work_bytes = 64;
+    return shape(b);
+}
+
+static void a_value_does_not_use_its_tape_in_a_replay(void **state) {
+    static const wg_block_op op = {
+        .name = "uses", .shape = working_shape, .value = using_value, .vjp = vjp};
+    (void)state;
+    for (does = RECORDS; does <= STARTS_OVER; does++) {
+        wg_tape *const t = wg_tape_new(&(wg_options){.flags = WG_KEEP_CODE});
+        const double at = 3, other = 5;
+        const wg_real x = wg_input(t, at);
+        const wg_mat in = wg_mat_gather(t, 1, 1, &x);
+        wg_mat out;
+        victim = NULL;
+        assert_int_equal(wg_apply(t, &op, NULL, 0, 1, &in, 1, &out), WG_OK);
+        const wg_real y = wg_let(t, wg_square(wg_mat_at(out, 0, 0)));
+        victim = t;
+        assert_int_equal(wg_tape_replay(t, 1, &x, &other), WG_EMODE);
+        assert_non_null(strstr(wg_tape_message(t), "uses: its value has recorded on the tape"));
+        victim = NULL;
+        assert_int_equal(wg_reverse(t, y), WG_EMODE);
+        wg_tape_reset(t);
+        assert_int_equal(wg_reverse(t, wg_input(t, 1)), WG_OK);
+        wg_tape_free(t);
+    }
+}
+
+/* A tape in a buffer has what it needs to the byte: more workspace would be elsewhere. */
+static void nor_does_its_workspace_move_while_it_is_recorded(void **state) {
+    static const wg_block_op op = {
+        .name = "uses", .shape = working_shape, .value = using_value, .vjp = vjp};
+    static char buffer[1 << 20];
+    const double at = 3;
+    (void)state;
+    wg_tape *const t =
+        wg_tape_new(&(wg_options){.buffer = buffer, .buffer_bytes = sizeof buffer});
+    const wg_mat x = wg_mat_input(t, 1, 1, &at, 1);
+    wg_mat y;
+    does = APPLIES;
+    victim = t;
+    const wg_status s = wg_apply(t, &op, NULL, 0, 1, &x, 1, &y);
+    victim = NULL;
+    assert_true(s == WG_OK || s == WG_EMODE);
+    wg_tape_reset(t);
+    assert_int_equal(wg_reverse(t, wg_input(t, 1)), WG_OK);
+    wg_tape_free(t);
+}
+
+static int refused; /* calls of a tangent on its tape */
+static wg_status using_jvp(wg_block *b) {
+    for (int i = 0; victim != NULL && i < 5000; i++)
+        refused += isnan(wg_let(victim, wg_sin(wg_input(victim, 1))).value);
+    b->out[0].bar[0] = 2 * b->in[0].bar[0];
+    return WG_OK;
+}
+static void a_tangent_does_not_record_on_its_tape(void **state) {
+    static const wg_block_op op = {
+        .name = "uses", .shape = shape, .value = quiet, .vjp = vjp, .jvp = using_jvp};
+    (void)state;
+    for (size_t width = 1; width <= 3; width++) {
+        wg_tape *const t = wg_tape_new(NULL);
+        const double at = 3;
+        wg_mat y;
+        assert_int_equal(wg_tape_forward(t, width), WG_OK);
+        const wg_mat x = wg_mat_input(t, 1, 1, &at, 1);
+        assert_int_equal(wg_tangent_seed(t, wg_mat_at(x, 0, 0), width - 1, 1), WG_OK);
+        refused = 0;
+        victim = t;
+        assert_int_equal(wg_apply(t, &op, NULL, 0, 1, &x, 1, &y), WG_OK);
+        victim = NULL;
+        assert_int_equal(refused, 5000);
+        assert_true(wg_tangent(t, wg_mat_at(y, 0, 0), width - 1) == 2);
+        wg_tape_free(t);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_value_that_records_on_its_tape_is_found),
@@ -320,6 +518,11 @@ int main(void) {
         cmocka_unit_test(an_operation_does_not_reset_what_is_made_of_it),
         cmocka_unit_test(nor_what_is_found_of_its_pattern),
         cmocka_unit_test(nor_the_states_of_a_loop),
+        cmocka_unit_test(a_writer_does_not_use_the_tape_it_is_given_text_of),
+        cmocka_unit_test(nor_does_a_reader),
+        cmocka_unit_test(a_value_does_not_use_its_tape_in_a_replay),
+        cmocka_unit_test(nor_does_its_workspace_move_while_it_is_recorded),
+        cmocka_unit_test(a_tangent_does_not_record_on_its_tape),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -13,6 +13,8 @@
 #endif
 #if defined(__FAST_MATH__) || (defined(__FINITE_MATH_ONLY__) && __FINITE_MATH_ONLY__)
 #error "wengert: -ffast-math removes the NaN and infinity rules the derivatives rest on"
+#elif defined(__ASSOCIATIVE_MATH__) /* gcc; clang has no such macro */
+#error "wengert: -fassociative-math reorders the sums and products that derivatives are written in"
 #endif
 #if !defined(__cplusplus) && (!defined(__STDC_VERSION__) || __STDC_VERSION__ < 201112L)
 #error "wengert: compile as C11 or later (-std=c11 or -std=gnu11)"

@@ -84,7 +84,7 @@ typedef struct wg_emit_options {
  * Errors:  WG_ENULL; WG_EARG: the name, the entries or blas; WG_EMODE: an operation of the
  *          user's whose text is more than an expression over <math.h>, or, without
  *          options.blas, one that would be a call of this library; wg_mat_map, wg_symmetric_apply: the message names it;
- *          WG_EWRITE; WG_ENOMEM, WG_EBUDGET. A reset of t by `write` does nothing. */
+ *          WG_EWRITE; WG_ENOMEM, WG_EBUDGET. */
 WG_API WG_MUST_CHECK wg_status wg_function_emit(wg_tape *t, const wg_function *f,
                                                 const wg_emit_options *options, wg_write *write,
                                                 void *ctx);

@@ -30,7 +30,8 @@ WG_API WG_MUST_CHECK wg_status wg_function_save(const wg_function *f, void *buff
 WG_API WG_MUST_CHECK wg_status wg_function_write(const wg_function *f, wg_write *write,
                                                  void *ctx);
 
-/* Where bytes come from: gives how many there were, fewer than asked for only at the end. */
+/* Where bytes come from: gives how many there were, fewer than asked for only at the end. It
+ * does not use the tape of the call, or of the model: as a wg_write. */
 typedef size_t wg_read(void *ctx, void *data, size_t bytes);
 /* wg_read_file - a wg_read for a FILE *, given as ctx. */
 WG_API size_t wg_read_file(void *file, void *data, size_t bytes);

@@ -438,8 +438,12 @@ wg_status wgi_scratch_need(wgi_core *c, size_t bytes) {
     enum { PIECES = 16 }; /* each may start on the next multiple of 64 */
     if (bytes == 0) return WG_OK;
     if (bytes > SIZE_MAX / 4) return WG_ENOMEM;
-    return wgi_region_need(c, &c->scratch, (size_t)c->scratch_used + bytes + PIECES * 64,
-                           (size_t)c->scratch_used);
+    const size_t all = (size_t)c->scratch_used + bytes + PIECES * 64;
+    if (c->held != 0 && c->scratch_used != 0 && all > c->scratch.reserved) { /* it would move */
+        c->held = 2;
+        return WG_EMODE;
+    }
+    return wgi_region_need(c, &c->scratch, all, (size_t)c->scratch_used);
 }
 
 void *wgi_scratch(wgi_core *c, size_t bytes) {

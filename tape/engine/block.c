@@ -205,7 +205,7 @@ void wgi_block_note_room(wgi_core *c, const wgi_block *b) {
 wg_status wgi_block_append(wgi_core *c, wgi_block *b) {
     wgi_block_note_room(c, b);
     if (c->flags & WG_KEEP_CODE) wgi_block_keep_values(c, b);
-    if (c->width != 0) return wgi_block_tangents(c, b, wgi_fail);
+    if (c->width != 0) return wgi_block_first_tangents(c, b);
     const wg_status s = wgi_records_need(c, 1);
     if (s != WG_OK) return wgi_fail(c, s, "%s: no room for its record", b->op->name);
     b->record = wgi_record_count(c);
@@ -288,20 +288,17 @@ static wg_status evaluate(wgi_core *c, wgi_block *b, wg_block *call, int recorde
     if (s != WG_OK)
         return wgi_fail(c, s, "%s: no workspace of %zu bytes", name, call->work_bytes);
     call->work = wgi_scratch(c, call->work_bytes);
-    const uint64_t stamps = c->stamps;
+    const wgi_hold before = wgi_tape_hold(c);
     s = b->op->value(call);
     c->scratch_used = used;
-    if (c->stamps != stamps ||
-        c->head.slots != b->out) /* the block may be gone, or its slots */
-        return wgi_fail(c, WG_EMODE, "%s: its value has recorded on the tape, or rewound it",
+    if (wgi_tape_release(c, before)) /* its slots may be gone */
+        return wgi_fail(c, WG_EMODE,
+                        "%s: its value has recorded on the tape, or would reset or rewind it",
                         name);
     if (s != WG_OK) return wgi_block_explain(c, wgi_fail, "", name, s, call);
     if ((c->flags & WG_TRACE) != 0 && !finite_all(b))
         return wgi_block_explain(c, wgi_fail, "", name, WG_ENONFINITE, call);
-    if (!recorded) return WG_OK;
-    s = wgi_block_append(c, b);
-    if (c->stamps == stamps) return s;
-    return wgi_fail(c, WG_EMODE, "%s: its tangent has reset or rewound the tape", name);
+    return recorded ? wgi_block_append(c, b) : WG_OK;
 }
 
 static wg_status apply(wgi_core *c, const wg_block_op *op, const void *params, size_t bytes,

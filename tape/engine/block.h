@@ -37,6 +37,6 @@ size_t wgi_block_lane_bytes(const wgi_block *b);
 /* Notes the workspace that sweeps need for it. */
 void wgi_block_note_room(wgi_core *c, const wgi_block *b);
 /* Tangents of the results on a forward tape, lane by lane. */
-wg_status wgi_block_tangents(wgi_core *c, const wgi_block *b, wgi_report *to);
+wg_status wgi_block_first_tangents(wgi_core *c, const wgi_block *b);
 
 #endif

@@ -261,6 +261,15 @@ wg_status wgi_refuse_always(wgi_core *c, const char *call, uint64_t from) {
 
 /* ---- forward ---- */
 
+/* wgi_refuse on a tape that is closed. */
+static wg_status refuse_closed(wgi_core *c, wg_status s, const char *format, ...) {
+    va_list args;
+    va_start(args, format);
+    (void)vsnprintf(c->message, sizeof c->message, format, args);
+    va_end(args);
+    return s;
+}
+
 /* J v for an operation without a jvp: a vjp with a unit seed for each element of the results
  * gives a row of J. `bars` are the tangents, `row` is room for a row. */
 static wg_status tangent_by_rows(const wgi_core *c, const wgi_block *b, wg_block *call,
@@ -298,8 +307,7 @@ static int zero_slice(const wgi_operand *o, const double *x) {
 }
 
 /* The tangents of one lane by jvp, where they stand. */
-static wg_status one_tangent(wgi_core *c, const wgi_block *b, void *work, uint64_t used,
-                             wgi_report *to) {
+static wg_status one_tangent(wgi_core *c, const wgi_block *b, void *work, uint64_t used) {
     wg_block_arg arg[2 * WGI_MAX_ARGS];
     double *const all = (double *)(void *)c->tangents.base;
     wg_block call;
@@ -321,12 +329,12 @@ static wg_status one_tangent(wgi_core *c, const wgi_block *b, void *work, uint64
     const wg_status s = none ? WG_OK : b->op->jvp(&call);
     if (c->stamps != stamps) return WG_EMODE;
     c->scratch_used = used;
-    return s == WG_OK ? s : wgi_block_explain(c, to, "a tangent", b->op->name, s, &call);
+    return s == WG_OK ? s
+                      : wgi_block_explain(c, refuse_closed, "a tangent", b->op->name, s, &call);
 }
 
 /* Those of all lanes at once. */
-static wg_status all_tangents(wgi_core *c, const wgi_block *b, void *work, uint64_t used,
-                              wgi_report *to) {
+static wg_status all_tangents(wgi_core *c, const wgi_block *b, void *work, uint64_t used) {
     wg_block_arg arg[2 * WGI_MAX_ARGS];
     wg_block call;
     wgi_block_call(&call, b, arg, work);
@@ -336,22 +344,23 @@ static wg_status all_tangents(wgi_core *c, const wgi_block *b, void *work, uint6
     const wg_status s = b->op->jvp(&call);
     if (c->stamps != stamps) return WG_EMODE;
     c->scratch_used = used;
-    return s == WG_OK ? s : wgi_block_explain(c, to, "a tangent", b->op->name, s, &call);
+    return s == WG_OK ? s
+                      : wgi_block_explain(c, refuse_closed, "a tangent", b->op->name, s, &call);
 }
 
 /* Where a callback has reset or rewound the tape, the block and its tangents may be gone: then
  * nothing is touched any more, and who calls finds it by the stamps. */
-wg_status wgi_block_tangents(wgi_core *c, const wgi_block *b, wgi_report *to) {
+static wg_status tangents(wgi_core *c, const wgi_block *b) {
     wg_block_arg arg[2 * WGI_MAX_ARGS], row[2 * WGI_MAX_ARGS];
     const uint64_t used = c->scratch_used;
     const int always = (b->op->flags & WG_OP_ALWAYS) != 0;
     const int single = c->width == 1 && b->op->jvp != NULL;
     const size_t lane = single || always ? 0 : wgi_block_lane_bytes(b);
     wg_status s = wgi_scratch_need(c, 2 * lane + b->work_bytes);
-    if (s != WG_OK) return to(c, s, "%s: no workspace for tangents", b->op->name);
+    if (s != WG_OK) return refuse_closed(c, s, "%s: no workspace for tangents", b->op->name);
     void *const work = wgi_scratch(c, b->work_bytes);
-    if (always) return all_tangents(c, b, work, used, to);
-    if (single) return one_tangent(c, b, work, used, to);
+    if (always) return all_tangents(c, b, work, used);
+    if (single) return one_tangent(c, b, work, used);
     char *const room = wgi_scratch(c, lane), *const more = wgi_scratch(c, lane);
     wg_block call;
     wgi_block_call(&call, b, arg, work);
@@ -381,16 +390,8 @@ wg_status wgi_block_tangents(wgi_core *c, const wgi_block *b, wgi_report *to) {
         }
     }
     c->scratch_used = used;
-    return s == WG_OK ? s : wgi_block_explain(c, to, "a tangent", b->op->name, s, &call);
-}
-
-/* wgi_refuse on a tape that is closed. */
-static wg_status refuse_closed(wgi_core *c, wg_status s, const char *format, ...) {
-    va_list args;
-    va_start(args, format);
-    (void)vsnprintf(c->message, sizeof c->message, format, args);
-    va_end(args);
-    return s;
+    return s == WG_OK ? s
+                      : wgi_block_explain(c, refuse_closed, "a tangent", b->op->name, s, &call);
 }
 
 wg_status wgi_block_forward(wgi_core *c, const wgi_block *b) {
@@ -398,12 +399,24 @@ wg_status wgi_block_forward(wgi_core *c, const wgi_block *b) {
     else if (!wgi_gather_forward(c, b)) {
         const char *const name = b->op->name;
         const uint64_t stamps = wgi_tape_close(c);
-        const wg_status s = wgi_block_tangents(c, b, refuse_closed);
+        const wg_status s = tangents(c, b);
         if (wgi_tape_open_again(c, stamps)) return s;
         return wgi_refuse(c, WG_EMODE, "a tangent: %s: its jvp has reset or rewound the tape",
                           name);
     }
     return WG_OK;
+}
+
+wg_status wgi_block_first_tangents(wgi_core *c, const wgi_block *b) {
+    const char *const name = b->op->name;
+    const uint64_t stamps = wgi_tape_close(c);
+    const wg_status s = tangents(c, b);
+    if (!wgi_tape_open_again(c, stamps))
+        return wgi_fail(c, WG_EMODE, "%s: its tangent has reset or rewound the tape", name);
+    if (s == WG_OK) return s;
+    char said[sizeof c->message];
+    memcpy(said, c->message, sizeof said);
+    return wgi_fail(c, s, "%s", said);
 }
 
 /* ---- replay ---- */
@@ -417,12 +430,13 @@ wg_status wgi_block_replay(wgi_core *c, wgi_block *b) {
         /* the replay has made the room */
         wgi_block_call(&call, b, arg, wgi_scratch(c, b->work_bytes));
         const char *const name = b->op->name;
-        const uint64_t stamps = c->stamps;
+        const wgi_hold before = wgi_tape_hold(c);
         const wg_status s = b->op->value(&call);
         c->scratch_used = used;
-        if (c->stamps != stamps) /* the block may be gone */
+        if (wgi_tape_release(c, before))
             return wgi_fail(c, WG_EMODE,
-                            "wg_tape_replay: %s: its value has reset or rewound the tape",
+                            "wg_tape_replay: %s: its value has recorded on the tape, or would "
+                            "reset, rewind or replay it",
                             name);
         if (s != WG_OK)
             return wgi_block_explain(c, wgi_fail, "wg_tape_replay", b->op->name, s, &call);

@@ -108,7 +108,7 @@ wg_status wg_tape_dump(const wg_tape *t, wg_write *write, void *ctx) {
     const wgi_core *c = wgi_core_of_const(t);
     if (c->outer != NULL) return WG_EMODE;
     wgi_text o;
-    wgi_text_open(&o, write, ctx);
+    wgi_text_open(&o, c, write, ctx);
     if (c->status != WG_OK) put(&o, "failed: %s\n", c->message);
     for (wgi_slot_walk w = wgi_slot_walk_of(c); wgi_slot_step(&w) && !o.failed;) {
         if (w.slot == 0) {
@@ -185,7 +185,7 @@ wg_status wg_tape_dot(const wg_tape *t, wg_write *write, void *ctx) {
     const wgi_core *c = wgi_core_of_const(t);
     if (c->outer != NULL) return WG_EMODE;
     wgi_text o;
-    wgi_text_open(&o, write, ctx);
+    wgi_text_open(&o, c, write, ctx);
     put(&o, "digraph tape {\n");
     for (wgi_slot_walk w = wgi_slot_walk_of(c); wgi_slot_step(&w) && !o.failed;) {
         if (w.slot == 0) continue;
@@ -222,7 +222,7 @@ wg_status wg_print(const wg_tape *t, wg_real x, wg_write *write, void *ctx) {
     const wgi_core *c = wgi_core_of_const(t);
     if (c->outer != NULL) return WG_EMODE;
     wgi_text o;
-    wgi_text_open(&o, write, ctx);
+    wgi_text_open(&o, c, write, ctx);
     put_number(&o, x.value);
     if (x.at.slot == 0) {
         put(&o, ", constant");

@@ -20,17 +20,26 @@ double wgi_seconds(void) {
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-/* As long as the callback has the word, calls on the tape are refused as after a failure. */
-static int tell_closed(wgi_core *c, const wg_progress *to, double done) {
-    const wg_status status = c->status;
-    const int closed = c->closed;
+wgi_silence wgi_tape_silence(wgi_core *c) {
+    wgi_core *const root = wgi_root_of(c);
+    const wgi_silence before = {c->status, c->closed, root->telling};
     c->status = WG_EMODE;
-    c->closed = c->telling = 1;
+    c->closed = root->telling = 1;
     wgi_limit_set(c);
+    return before;
+}
+
+void wgi_tape_speak(wgi_core *c, wgi_silence before) {
+    c->status = before.status;
+    c->closed = before.closed;
+    wgi_root_of(c)->telling = before.telling;
+    wgi_limit_set(c);
+}
+
+static int tell_closed(wgi_core *c, const wg_progress *to, double done) {
+    const wgi_silence before = wgi_tape_silence(c);
     const int stop = to->call(to->context, done) != 0;
-    c->status = status;
-    c->closed = closed, c->telling = 0;
-    wgi_limit_set(c);
+    wgi_tape_speak(c, before);
     return stop;
 }
 

@@ -111,6 +111,10 @@ wg_status wg_tape_replay(wg_tape *t, size_t n, const wg_real *x, const double *a
     if (n != 0 && (x == NULL || a == NULL))
         return wgi_refuse(c, WG_ENULL, "wg_tape_replay: an array of %zu entries is NULL", n);
     if (c->status != WG_OK) return c->status;
+    if (c->held != 0) {
+        c->held = 2;
+        return WG_EMODE;
+    }
     if (wgi_refuse_segment(c, "wg_tape_replay") != WG_OK) return WG_EMODE;
     if (!(c->flags & WG_KEEP_CODE) || c->width != 0)
         return wgi_refuse(c, WG_EMODE, "wg_tape_replay: the tape keeps no code");

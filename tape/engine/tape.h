@@ -135,8 +135,9 @@ typedef struct wgi_run {
 /* Slots from before that run, which uses some of them, as others do. */
 typedef struct wgi_shared {
     uint32_t group, run;
-    uint32_t other; /* the number, plus one, of the last one before it of the same group; or 0 */
-    uint32_t last;  /* is there none of the same group behind it? */
+    uint32_t
+        other;     /* the number, plus one, of the last one before it of the same group; or 0 */
+    uint32_t last; /* is there none of the same group behind it? */
 } wgi_shared;
 enum { WGI_GROUP_SLOTS = 64 }; /* group k: those from 64 k on */
 typedef struct wgi_stretch {
@@ -149,9 +150,7 @@ typedef struct wgi_stretch {
     wgi_run run[];
 } wgi_stretch;
 /* The number of the record behind it. */
-static inline uint64_t wgi_stretch_end(const wgi_stretch *s) {
-    return s->run[s->runs - 1].end;
-}
+static inline uint64_t wgi_stretch_end(const wgi_stretch *s) { return s->run[s->runs - 1].end; }
 
 /* Of somebody who works on a tape from call to call, which may be freed in between: c is
  * NULL then. */
@@ -271,7 +270,7 @@ typedef struct wgi_core {
     uint64_t fits, fits_into;
 
     wgi_progress progress;
-    int telling; /* its callback is being called */
+    int telling; /* wgi_tape_silence */
     int judged; /* it is compared with recordings at other points, and so is what it is made of */
 
     wg_status status;
@@ -472,13 +471,23 @@ int wgi_buffer_is_crowded(const wgi_core *c);
 
 /* ---- progress.c -------------------------------------------------------------------------- */
 
-/* Whom the user wants to be told of what is done on a tape, or on one beside it. */
-static inline wgi_progress *wgi_progress_of(wgi_core *c) {
+/* The tape that it is beside, which may be beside another. */
+static inline wgi_core *wgi_root_of(wgi_core *c) {
     while (c->lender != NULL) c = c->lender;
-    return &c->progress;
+    return c;
 }
-/* Has the callback for progress of a tape, or of the one that it is beside, the word? Then what
- * the call that tells has on it stays. */
+/* Whom the user wants to be told of what is done on a tape, or on one beside it. */
+static inline wgi_progress *wgi_progress_of(wgi_core *c) { return &wgi_root_of(c)->progress; }
+/* While a function of the user's has the word that has no business with a tape, as one that is
+ * told of progress or given text, calls on it are refused as after a failure, and what the call
+ * that it is called by has on it stays. */
+typedef struct wgi_silence {
+    wg_status status;
+    int closed, telling;
+} wgi_silence;
+wgi_silence wgi_tape_silence(wgi_core *c);
+void wgi_tape_speak(wgi_core *c, wgi_silence before);
+/* Is it so with a tape, or with the one that it is beside? */
 static inline int wgi_is_telling(const wgi_core *c) {
     while (c->lender != NULL) c = c->lender;
     return c->telling;

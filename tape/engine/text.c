@@ -8,7 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-void wgi_text_open(wgi_text *o, wg_write *write, void *ctx) {
+void wgi_text_open(wgi_text *o, const wgi_core *of, wg_write *write, void *ctx) {
+    o->of = (wgi_core *)(uintptr_t)of;
     o->write = write;
     o->ctx = ctx;
     o->failed = o->sums = 0;
@@ -16,10 +17,17 @@ void wgi_text_open(wgi_text *o, wg_write *write, void *ctx) {
     o->used = o->total = 0;
 }
 
+static int write_piece(wgi_text *o) {
+    if (o->of == NULL) return o->write(o->ctx, o->piece, o->used) != 0;
+    const wgi_silence before = wgi_tape_silence(o->of);
+    const int failed = o->write(o->ctx, o->piece, o->used) != 0;
+    wgi_tape_speak(o->of, before);
+    return failed;
+}
+
 void wgi_text_flush(wgi_text *o) {
     if (o->sums) o->sum = wgi_checksum(o->sum, o->piece, o->used);
-    if (o->used != 0 && !o->failed && o->write != NULL)
-        o->failed = o->write(o->ctx, o->piece, o->used) != 0;
+    if (o->used != 0 && !o->failed && o->write != NULL) o->failed = write_piece(o);
     o->used = 0;
 }
 

@@ -3,7 +3,7 @@
 #ifndef WGI_TAPE_ENGINE_TEXT_H
 #define WGI_TAPE_ENGINE_TEXT_H
 
-#include <wengert/types.h>
+#include "tape.h"
 
 #include <stdarg.h>
 
@@ -18,6 +18,8 @@ static inline uint64_t wgi_checksum(uint64_t h, const void *data, size_t bytes) 
 typedef struct wgi_text {
     wg_write *write; /* NULL: bytes are only counted */
     void *ctx;
+    wgi_core *of; /* a tape that what is written stands on, closed while `write` has the word;
+                   * or NULL */
     int failed;
     int sums; /* is `sum` wanted, a checksum of all pieces that are on their way? */
     uint64_t sum;
@@ -25,7 +27,7 @@ typedef struct wgi_text {
     char piece[1024];
 } wgi_text;
 
-void wgi_text_open(wgi_text *o, wg_write *write, void *ctx);
+void wgi_text_open(wgi_text *o, const wgi_core *of, wg_write *write, void *ctx);
 wg_status wgi_text_close(wgi_text *o);
 /* Sends what has been put on its way. */
 void wgi_text_flush(wgi_text *o);

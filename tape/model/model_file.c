@@ -38,7 +38,7 @@ wg_status wg_model_save(wg_model *m, wg_write *write, void *ctx) {
     if (m == NULL) return WG_ENULL;
     if (write == NULL) return WGI_MODEL_REFUSE(m, WG_ENULL, "wg_model_save: write is NULL");
     wgi_text o;
-    wgi_text_open(&o, write, ctx);
+    wgi_text_open(&o, m->c, write, ctx);
     o.sums = 1;
     wgi_text_bytes(&o, (const char *)magic, sizeof magic);
     wgi_text_word(&o, 4, VERSION);
@@ -69,7 +69,10 @@ typedef struct source {
 
 static void get_bytes(source *f, void *to, size_t bytes) {
     if (f->status != WG_OK) return;
-    if (f->read(f->ctx, to, bytes) != bytes) {
+    const wgi_silence before = wgi_tape_silence(f->m->c);
+    const size_t got = f->read(f->ctx, to, bytes);
+    wgi_tape_speak(f->m->c, before);
+    if (got != bytes) {
         (void)DAMAGED(f, "%s: the file ends too early", f->call);
         return;
     }
@@ -93,8 +96,11 @@ typedef struct staged {
 static void get_variable(source *f, size_t count, staged *all) {
     char name[WGI_LONGEST_NAME + 1];
     const uint64_t rows = get(f, 8), cols = get(f, 8), bytes = get(f, 4);
-    if (bytes > WGI_LONGEST_NAME) (void)DAMAGED(f, "%s: damaged: a name is too long", f->call);
-    get_bytes(f, name, f->status == WG_OK ? (size_t)bytes : 0);
+    if (bytes > WGI_LONGEST_NAME) {
+        (void)DAMAGED(f, "%s: damaged: a name is too long", f->call);
+        return;
+    }
+    get_bytes(f, name, (size_t)bytes);
     if (f->status != WG_OK) return;
     name[bytes] = 0;
     if (!wgi_is_word(name, (size_t)bytes)) {

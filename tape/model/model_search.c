@@ -276,7 +276,7 @@ static wg_status draw(wg_model *m, const char *call, wg_write *write, void *ctx,
     wgi_text o;
     wg_status status = wgi_slots_open(m, call, &s);
     if (status == WG_OK) {
-        wgi_text_open(&o, write, ctx);
+        wgi_text_open(&o, m->c, write, ctx);
         wgi_text_put(&o, head);
         for (wgi_node_of *n = m->first; n != NULL && !o.failed; n = n->next) put(&s, &o, n);
         wgi_text_put(&o, foot);

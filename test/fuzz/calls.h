@@ -148,6 +148,8 @@ void named(const char *name, const char *format, ...) __attribute__((format(prin
 /* A line before that of the call. */
 void aside(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
+/* What a function of the user's should not do, to a tape that the call may work on. */
+void meddle(void);
 /* Somebody to be told of progress: who lets it go on, stops it sooner or later, or uses the
  * tape. */
 const wg_progress *draw_progress(wg_tape *t);

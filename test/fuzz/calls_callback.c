@@ -242,6 +242,48 @@ wg_callback *draw_callback(const char *name) {
     return f;
 }
 
+/* ---- anywhere ---- */
+
+static int nowhere(void *ctx, const char *text, size_t bytes) {
+    (void)ctx;
+    for (size_t i = 0; i < bytes; i++) sink = text[i];
+    return 0;
+}
+
+void meddle(void) {
+    static int inside; /* what is called here may call again */
+    struct room *const r = one_in(3) || call.room == NULL ? &world.room[0] : call.room;
+    wg_tape *const t = r->tape;
+    const double at[] = {1, 2, 3, 4};
+    if (t == NULL || inside) return;
+    inside = 1;
+    wg_real x = wg_constant(1);
+    const size_t what = below(10);
+    if (what >= 2) x = wg_input(t, 0.5);
+    if (what == 0 || one_in(8)) wg_tape_reset(t);
+    if (what == 1) (void)status(wg_tape_rewind(t, r->mark[0]));
+    if (what == 2)
+        for (size_t i = 0, n = below(2000); i < n; i++) x = wg_let(t, wg_add(wg_sin(x), 1));
+    if (what == 3) {
+        const size_t n = below(40);
+        wg_mat a = wg_mat_fill(t, n, n, 0.1);
+        for (size_t i = 0; i < 3; i++) a = wg_expm(t, wg_mat_scale_real(t, x, a));
+    }
+    if (what == 4) (void)status(wg_reverse(t, wg_let(t, wg_square(x))));
+    if (what == 5) (void)status(wg_tape_replay(t, 1, &r->real[0], at));
+    if (what == 6) (void)status(wg_gradient(t, smooth, NULL, 2, at, NULL, results));
+    if (what == 7) (void)status(wg_tape_dump(t, nowhere, NULL));
+    if (what == 8) (void)status(wg_tape_pause(t)), (void)status(wg_tape_resume(t));
+    if (what == 9) {
+        const wg_argument in = {"x", 1, 1, 0};
+        const wg_real y = wg_let(t, wg_exp(x));
+        wg_function *f = NULL;
+        (void)status(wg_function_extract(t, 1, &in, &x, 1, &in, &y, &f));
+        wg_function_free(f);
+    }
+    inside = 0;
+}
+
 /* ---- progress ---- */
 
 /* By tape, the last one without: a tape goes on telling its own when another is told of. */

@@ -396,6 +396,7 @@ void keep_function(wg_status s, wg_function *f) {
 /* Text to nowhere; ctx, if not NULL: the number of calls that still succeed. */
 int fuzz_write(void *ctx, const char *text, size_t bytes) {
     int *const left = ctx;
+    if (one_in(4)) meddle();
     for (size_t i = 0; i < bytes; i++) sink = text[i];
     return left != NULL && (*left)-- <= 0;
 }
@@ -410,6 +411,7 @@ struct file draw_file(const char *name) {
 }
 int to_file(void *ctx, const char *text, size_t bytes) {
     struct file *const f = ctx;
+    if (one_in(12)) meddle();
     if (f->left-- <= 0 || f->at + bytes > FILE_BYTES) return 1;
     memcpy(world.file[f->which].bytes + f->at, text, bytes);
     world.file[f->which].length = f->at += bytes;
@@ -418,6 +420,7 @@ int to_file(void *ctx, const char *text, size_t bytes) {
 size_t from_file(void *ctx, void *data, size_t bytes) {
     struct file *const f = ctx;
     const size_t left = world.file[f->which].length - f->at;
+    if (one_in(12)) meddle();
     if (bytes > left) bytes = left;
     memcpy(data, world.file[f->which].bytes + f->at, bytes);
     f->at += bytes;

@@ -51,6 +51,7 @@ ROW(wg_call) {
 static double steady[512]; /* what is not copied stays */
 static wg_status fills(size_t first, size_t count, double *data, void *user) {
     const size_t entries = *(const size_t *)user;
+    if (one_in(30)) meddle();
     for (size_t i = 0; i < count * entries; i++)
         data[i] = 0.5 + 0.01 * (double)((first * entries + i) % 50);
     return WG_OK;
@@ -185,6 +186,7 @@ ROW(wg_callable_stencil) {
 static wg_status record(wg_tape *t, size_t step, size_t n, const wg_real *state, size_t np,
                         const wg_real *param, wg_real *next, void *data) {
     (void)step, (void)data;
+    if (one_in(30)) meddle();
     for (size_t i = 0; i < n; i++)
         next[i] = np != 0 ? wg_let(t, wg_mul(wg_sin(state[i]), param[i % np]))
                           : wg_let(t, wg_sin(state[i]));
@@ -205,12 +207,14 @@ static wg_status records_nothing(wg_tape *t, size_t step, size_t n, const wg_rea
 static wg_status value(size_t step, size_t n, const double *state, size_t np,
                        const double *param, double *next, void *data) {
     (void)step, (void)np, (void)param, (void)data;
+    if (one_in(30)) meddle();
     for (size_t i = 0; i < n; i++) next[i] = 2 * state[i];
     return WG_OK;
 }
 static wg_status vjp(size_t step, size_t n, const double *state, size_t np, const double *param,
                      const double *w, double *dstate, double *dparam, void *data) {
     (void)step, (void)state, (void)np, (void)param, (void)dparam, (void)data;
+    if (one_in(30)) meddle();
     for (size_t i = 0; i < n; i++) dstate[i] = 2 * w[i];
     return WG_OK;
 }

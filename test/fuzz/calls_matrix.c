@@ -297,6 +297,49 @@ static wg_status rewinds(wg_block *b) {
     (void)status(wg_tape_rewind(world.room[0].tape, world.room[0].mark[0]));
     return s;
 }
+/* The members of an operation that meddle, by turns. */
+static wg_status meddling_shape(wg_block *b) {
+    meddle();
+    return number_shape(b);
+}
+static wg_status meddling_value(wg_block *b) {
+    meddle();
+    return sum_value(b);
+}
+static wg_status meddling_vjp(wg_block *b) {
+    meddle();
+    return sum_vjp(b);
+}
+static wg_status sum_jvp(wg_block *b) {
+    double sum = 0;
+    for (size_t j = 0; j < b->in[0].cols && b->in[0].bar != NULL; j++)
+        for (size_t i = 0; i < b->in[0].rows; i++)
+            sum +=
+                2 * b->in[0].value[i + j * b->in[0].ld] * b->in[0].bar[i + j * b->in[0].bar_ld];
+    b->out[0].bar[0] = sum;
+    return WG_OK;
+}
+static wg_status meddling_jvp(wg_block *b) {
+    meddle();
+    return sum_jvp(b);
+}
+static wg_status meddling_expand(wg_tape *t, const wg_block *b, const wg_real *x, wg_real *y) {
+    meddle();
+    return sum_expand(t, b, x, y);
+}
+static wg_status sum_adjoint(wg_tape *t, wg_block *b, const wg_mat *in, const wg_mat *out,
+                             const wg_mat *bar, wg_mat *back) {
+    (void)b, (void)out;
+    back[0] = wg_mat_scale(t, 2, wg_mat_mul(t, in[0], bar[0]));
+    return wg_tape_status(t);
+}
+static wg_status meddling_adjoint(wg_tape *t, wg_block *b, const wg_mat *in, const wg_mat *out,
+                                  const wg_mat *bar, wg_mat *back) {
+    meddle();
+    return sum_adjoint(t, b, in, out, bar, back);
+}
+#define SQUARES(name, shape, value, vjp, jvp, expand, adjoint)                                 \
+    { name, WG_OP_EXPANDS, shape, value, vjp, jvp, expand, adjoint, NULL }
 static wg_status stale_expand(wg_tape *t, const wg_block *b, const wg_real *x, wg_real *y) {
     (void)t, (void)b, (void)x;
     y[0] = world.room[1].real[0];
@@ -326,6 +369,13 @@ static const wg_block_op ops[] = {
     {.name = "resets", .shape = number_shape, .value = sum_value, .vjp = resets},
     {.name = "rewinds", .shape = number_shape, .value = sum_value, .vjp = rewinds},
     {"stale", 0, number_shape, sum_value, sum_vjp, NULL, stale_expand, NULL, NULL},
+    SQUARES("shape", meddling_shape, sum_value, sum_vjp, sum_jvp, sum_expand, sum_adjoint),
+    SQUARES("value", number_shape, meddling_value, sum_vjp, sum_jvp, sum_expand, sum_adjoint),
+    SQUARES("vjp", number_shape, sum_value, meddling_vjp, sum_jvp, sum_expand, sum_adjoint),
+    SQUARES("jvp", number_shape, sum_value, sum_vjp, meddling_jvp, sum_expand, sum_adjoint),
+    SQUARES("expand", number_shape, sum_value, sum_vjp, sum_jvp, meddling_expand, NULL),
+    SQUARES("adjoint", number_shape, sum_value, sum_vjp, sum_jvp, sum_expand, meddling_adjoint),
+    SQUARES("rows", number_shape, sum_value, meddling_vjp, NULL, sum_expand, NULL),
     {.name = "no vjp", .shape = number_shape, .value = sum_value},
     {.name = "no value", .shape = number_shape, .vjp = sum_vjp},
     {.name = "no shape", .value = sum_value, .vjp = sum_vjp},

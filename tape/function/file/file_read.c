@@ -376,7 +376,9 @@ static wg_status collect(wgi_file_source *r, wg_read *read, void *ctx, size_t *g
     for (*got = 0;;) {
         const wg_status s = wgi_region_need(r->c, room, wanted, *got);
         if (s != WG_OK) return wgi_fail(r->c, s, "%s: no room for %zu bytes", r->call, wanted);
+        const wgi_silence before = wgi_tape_silence(r->c);
         held = read(ctx, room->base + *got, wanted - *got);
+        wgi_tape_speak(r->c, before);
         r->base = (const unsigned char *)room->base;
         if (held > wanted - *got)
             return wgi_fail(r->c, WG_ECALLBACK, "%s: the reader gave %zu bytes of %zu", r->call,

@@ -186,7 +186,7 @@ static void put_function(sink *o, const wg_function *f, const totals *all) {
 /* write NULL: only counts. *all: what the file says of itself, as counted before. */
 static wg_status put_all(const wg_function *f, totals *all, wg_write *write, void *ctx) {
     sink o = {.status = WG_OK};
-    wgi_text_open(&o.text, write, ctx);
+    wgi_text_open(&o.text, NULL, write, ctx);
     o.text.sums = write != NULL;
     put_function(&o, f, all);
     const wg_status s = wgi_text_close(&o.text);

@@ -32,7 +32,7 @@ typedef struct native_text {
 
 static wg_status write_native(void *ctx, const char *key, wg_write *to, void *to_ctx) {
     native_text *const n = ctx;
-    wgi_text_open(&n->w.o, to, to_ctx);
+    wgi_text_open(&n->w.o, NULL, to, to_ctx);
     wgi_native_write(&n->w, &n->form, key);
     return wgi_text_close(&n->w.o);
 }

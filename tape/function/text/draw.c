@@ -253,7 +253,7 @@ wg_status wg_function_dump(const wg_function *f, wg_write *write, void *ctx) {
     if (f == NULL || write == NULL) return WG_ENULL;
     wgi_text text;
     drawing o;
-    wgi_text_open(&text, write, ctx);
+    wgi_text_open(&text, NULL, write, ctx);
     open(&o, f, &text, NULL, 0);
     dump(&o);
     return wgi_text_close(&text);
@@ -391,7 +391,7 @@ wg_status wg_function_dot(const wg_function *f, wg_write *write, void *ctx) {
     if (f == NULL || write == NULL) return WG_ENULL;
     wgi_text text;
     drawing o;
-    wgi_text_open(&text, write, ctx);
+    wgi_text_open(&text, NULL, write, ctx);
     open(&o, f, &text, NULL, 0);
     put(&o, "digraph function {\n");
     dot(&o);

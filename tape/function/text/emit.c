@@ -153,26 +153,10 @@ wg_status wgi_emit(wgi_core *c, const char *call, const wg_function *f,
     if (!wgi_emit_wholes_check(c, call, f, blas)) return c->status;
     w.blas = blas;
     if (blas && wgi_name_arguments(&w) != WG_OK) return c->status;
-    wgi_text_open(&w.o, write, ctx);
+    wgi_text_open(&w.o, c, write, ctx);
     all(&w, entries, unit, beyond);
     status = wgi_text_close(&w.o);
     return c->status != WG_OK ? c->status : status;
-}
-
-/* A wg_write of the user's, which gets pieces of text while what they are made of stands on the
- * tape. */
-typedef struct writing {
-    wgi_core *c;
-    wg_write *write;
-    void *ctx;
-} writing;
-
-static int write_held(void *ctx, const char *text, size_t bytes) {
-    const writing *const w = ctx;
-    const wgi_hold before = wgi_tape_hold(w->c);
-    const int failed = w->write(w->ctx, text, bytes);
-    (void)wgi_tape_release(w->c, before);
-    return failed;
 }
 
 static wg_status drive(wg_tape *t, const char *call, const wg_function *f,
@@ -181,8 +165,7 @@ static wg_status drive(wg_tape *t, const char *call, const wg_function *f,
     wg_status s = wgi_drive_open_alone(&d, t, call);
     if (s == WG_OK && (f == NULL || write == NULL))
         s = wgi_fail(d.c, WG_ENULL, "%s: the function or write is NULL", call);
-    writing held = {d.c, write, ctx};
-    if (s == WG_OK) s = wgi_emit(d.c, call, f, options, write_held, &held);
+    if (s == WG_OK) s = wgi_emit(d.c, call, f, options, write, ctx);
     return wgi_drive_close(&d, s);
 }
 
