@@ -432,10 +432,73 @@ static void a_member_without_an_adjoint_has_no_gradient(void **state) {
     wg_tape_free(t);
 }
 
+/* Matrices and adjoints of the size of `scale`: gradients go as they say, where products of
+ * both would leave the range. */
+static wg_status least_squares(wg_tape *t, const wg_mat *in, wg_mat *out) {
+    *out = wg_lstsq(t, in[0], in[1]);
+    return wg_tape_status(t);
+}
+static wg_status factor_q(wg_tape *t, const wg_mat *in, wg_mat *out) {
+    *out = wg_qr_q(t, in[0]);
+    return wg_tape_status(t);
+}
+static wg_status factor_r(wg_tape *t, const wg_mat *in, wg_mat *out) {
+    *out = wg_qr_r(t, in[0]);
+    return wg_tape_status(t);
+}
+static wg_status both_factors(wg_tape *t, const wg_mat *in, wg_mat *out) {
+    wg_mat q;
+    return wg_qr(t, in[0], &q, out);
+}
+static void gradients_go_with_the_size_of_a_matrix(void **state) {
+    static const double numbers[15] = {1,    -2, 0.5,  3,    1.5, -0.25, 2, 1,
+                                       -1.5, 4,  0.75, -0.5, 2.5, 1,     -3};
+    static const struct {
+        const char *name;
+        wg_status (*call)(wg_tape *t, const wg_mat *in, wg_mat *out);
+        double to, by; /* powers of the scale: of the adjoint given, and of the gradient */
+    } calls[] = {{"least squares", least_squares, 0, -1},
+                 {"Q", factor_q, 0, -1},
+                 {"R", factor_r, 1, 1},
+                 {"R beside Q", both_factors, 1, 1}};
+    static const size_t shapes[][2] = {{5, 3}, {3, 3}, {3, 5}};
+    (void)state;
+    wg_tape *const t = wg_tape_new(NULL);
+    for (size_t c = 0; c < sizeof calls / sizeof *calls; c++)
+        for (size_t k = 0; k < sizeof shapes / sizeof *shapes; k++) {
+            const size_t m = shapes[k][0], n = shapes[k][1];
+            static const double scales[] = {1, 0x1p600, 0x1p-600, 0x1p900, 0x1p-900};
+            double plain[15], got[15], a[15], b[5], w[15], most = 0;
+            for (size_t s = 0; s < sizeof scales / sizeof *scales; s++) {
+                const double scale = scales[s];
+                wg_mat in[2], out;
+                for (size_t i = 0; i < 15; i++) a[i] = numbers[i] * scale;
+                for (size_t i = 0; i < 15; i++)
+                    w[i] = ((double)(i % 4) - 1.25) * (calls[c].to == 1 ? scale : 1);
+                for (size_t i = 0; i < 5; i++) b[i] = numbers[(7 * i + 3) % 15] * scale;
+                wg_tape_reset(t);
+                in[0] = wg_mat_input(t, m, n, a, m), in[1] = wg_mat_input(t, m, 1, b, m);
+                assert_int_equal(calls[c].call(t, in, &out), WG_OK);
+                assert_int_equal(wg_mat_reverse(t, out, w, out.rows), WG_OK);
+                assert_int_equal(wg_mat_adjoint(t, in[0], s == 0 ? plain : got, m), WG_OK);
+                for (size_t i = 0; i < 15 && s == 0; i++) most = fmax(most, fabs(plain[i]));
+                for (size_t i = 0; i < m * n && s != 0; i++) {
+                    got[i] *= calls[c].by == 1 ? 1 / scale : scale;
+                    if (!(fabs(got[i] - plain[i]) <= TOL_SOLVED_TWICE * most))
+                        fail_msg("%s, %zux%zu, scale %g: element %zu is %.17g, not %.17g",
+                                 calls[c].name, m, n, scale, i, got[i], plain[i]);
+                }
+            }
+        }
+    wg_tape_free(t);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+
         cmocka_unit_test(every_call_comes_back),
-        cmocka_unit_test(a_member_without_an_adjoint_has_no_gradient)};
+        cmocka_unit_test(a_member_without_an_adjoint_has_no_gradient),
+        cmocka_unit_test(gradients_go_with_the_size_of_a_matrix)};
     return cmocka_run_group_tests_name("extreme numbers in operations on matrices", tests, NULL,
                                        NULL);
 }

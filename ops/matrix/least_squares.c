@@ -128,6 +128,18 @@ static void residual(const wg_block *b, const struct least *s) {
     multiply(s, -1, b->in[0].value, b->in[0].ld, 0, b->out[0].value, 1, s->mk);
 }
 
+/* Of a product of x, which is to go through the triangle once more, and y: where x is so large
+ * or so small that it would leave the range there, though the product does not, a power of two
+ * is handed over to y. */
+static void even_out(size_t n, double *x, size_t m, double *y) {
+    double most = 0;
+    for (size_t i = 0; i < n; i++) most = fmax(most, fabs(x[i]));
+    if (!(most > 0 && most < INFINITY) || (most > 0x1p-300 && most < 0x1p300)) return;
+    const double factor = ldexp(1, most < 1 ? -(int)fmax(ilogb(most), -1000) : -ilogb(most));
+    for (size_t i = 0; i < n; i++) x[i] *= factor;
+    for (size_t i = 0; i < m; i++) y[i] /= factor;
+}
+
 static wg_status lstsq_vjp(wg_block *b) {
     const struct least s = least_of(b);
     const size_t m = s.m, n = s.n, k = s.k;
@@ -144,6 +156,7 @@ static wg_status lstsq_vjp(wg_block *b) {
         if (aw.p == NULL) return WG_OK;
         wgi_gemm_add(m, n, k, -1, 'N', s.mk2, m, 'T', x, n, aw);
         residual(b, &s);
+        even_out(n * k, s.nk, m * k, s.mk);
         triangle_solve(&s, 0, s.nk, n);
     } else {
         orthogonal_times(&s, 0, s.nk);
@@ -156,6 +169,7 @@ static wg_status lstsq_vjp(wg_block *b) {
         orthogonal_times(&s, 1, s.nk);
         wgi_copy(m, k, c->value, c->ld, s.mk, m);
         triangle_solve(&s, 0, s.mk, m);
+        even_out(m * k, s.mk, n * k, s.nk);
         triangle_solve(&s, 1, s.mk, m);
     }
     wgi_gemm_add(m, n, k, 1, 'N', s.mk, m, 'T', s.nk, n, aw);

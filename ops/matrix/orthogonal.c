@@ -146,13 +146,24 @@ static size_t times_qt(const struct parts *s, size_t cols, const double *x, doub
     return s->m;
 }
 
-/* Of A = [X Y], with V_ in vw: w += Y V_', Y_ += Q V_. */
-static void wide_vjp(const struct parts *s, const wg_block_arg *a, const double *vw) {
+/* Adjoints that are large or small are multiplied by a power of two, by which what comes of
+ * them is divided: R R_' might leave the range where what R^-T makes of it does not. */
+static double factor_of(const struct parts *s, const double *qw, const double *rw) {
+    double most = 0;
+    for (size_t i = 0; qw != NULL && i < s->m * s->p; i++) most = fmax(most, fabs(qw[i]));
+    for (size_t i = 0; rw != NULL && i < s->p * s->n; i++) most = fmax(most, fabs(rw[i]));
+    if (!(most > 0 && most < INFINITY) || (most > 0x1p-100 && most < 0x1p100)) return 1;
+    return ldexp(1, most < 1 ? -(int)fmax(ilogb(most), -1000) : -ilogb(most));
+}
+
+/* Of A = [X Y], with V_ in vw: w += f Y V_', Y_ += Q V_. */
+static void wide_vjp(const struct parts *s, const wg_block_arg *a, double f, const double *vw) {
     const size_t m = s->m, p = s->p, cols = s->n - p;
     const int mi = wgi_int(m), pi = wgi_int(p), wide = wgi_int(cols);
     double *const yw = a->bar + p * a->bar_ld;
+    for (size_t i = 0; f != 1 && i < p * cols; i++) s->v[i] = f * vw[i];
     cblas_dgemm(CblasColMajor, CblasNoTrans, CblasTrans, mi, pi, wide, 1, a->value + p * a->ld,
-                wgi_int(a->ld), vw, pi, 1, s->w, mi);
+                wgi_int(a->ld), f != 1 ? s->v : vw, pi, 1, s->w, mi);
     if (s->q != NULL) {
         cblas_dgemm(CblasColMajor, CblasNoTrans, CblasNoTrans, mi, wide, pi, 1, s->q, mi, vw,
                     pi, 1, yw, wgi_int(a->bar_ld));
@@ -162,8 +173,8 @@ static void wide_vjp(const struct parts *s, const wg_block_arg *a, const double 
     wgi_add(m, cols, 1, s->v, (wgi_dense){yw, a->bar_ld, 0});
 }
 
-/* t = U U_', U_ in rw; NULL: 0. Of its transpose only the lower triangle. */
-static void triangle_vjp(const struct parts *s, const double *rw) {
+/* t = f U U_', U_ in rw; NULL: 0. Of its transpose only the lower triangle. */
+static void triangle_vjp(const struct parts *s, double f, const double *rw) {
     const size_t p = s->p;
     if (rw == NULL) {
         memset(s->t, 0, p * p * sizeof *s->t);
@@ -171,7 +182,7 @@ static void triangle_vjp(const struct parts *s, const double *rw) {
     }
     for (size_t j = 0; j < p; j++) {
         for (size_t i = 0; i < j; i++) s->t[i + j * p] = 0;
-        for (size_t i = j; i < p; i++) s->t[i + j * p] = rw[j + i * p];
+        for (size_t i = j; i < p; i++) s->t[i + j * p] = f * rw[j + i * p];
     }
     cblas_dtrmm(CblasColMajor, CblasLeft, CblasUpper, CblasNoTrans, CblasNonUnit, wgi_int(p),
                 wgi_int(p), 1, s->r, wgi_int(s->ldr), s->t, wgi_int(p));
@@ -218,18 +229,19 @@ static wg_status qr_vjp(wg_block *b) {
     if (failed != WG_OK) return failed;
     const double *const qw = what->q < 0 ? NULL : b->out[what->q].bar;
     const double *const rw = what->r < 0 ? NULL : b->out[what->r].bar;
+    const double f = factor_of(&s, qw, rw);
     int with_q = qw != NULL && wgi_any(qw, m * p);
-    if (with_q) memcpy(s.w, qw, m * p * sizeof *s.w);
+    for (size_t i = 0; with_q && i < m * p; i++) s.w[i] = f * qw[i];
     if (s.n != p && rw != NULL) {
         if (!with_q) memset(s.w, 0, m * p * sizeof *s.w);
-        wide_vjp(&s, a, rw + p * p);
+        wide_vjp(&s, a, f, rw + p * p);
         with_q = 1;
     }
-    triangle_vjp(&s, rw);
+    triangle_vjp(&s, f, rw);
     orthogonal_vjp(&s, with_q);
     cblas_dtrsm(CblasColMajor, CblasRight, CblasUpper, CblasTrans, CblasNonUnit, wgi_int(m),
                 wgi_int(p), 1, s.r, wgi_int(s.ldr), s.w, wgi_int(m));
-    wgi_add(m, p, 1, s.w, (wgi_dense){a->bar, a->bar_ld, 0});
+    wgi_add(m, p, 1 / f, s.w, (wgi_dense){a->bar, a->bar_ld, 0});
     return WG_OK;
 }
 
