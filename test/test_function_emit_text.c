@@ -153,7 +153,7 @@ static void names_of_c_are_not_used_again(void **state) {
 static double number_as_text(double x, char *text, size_t room) {
     wgi_buffer_text b = {text, room, 0};
     wgi_text o;
-    wgi_text_open(&o, wgi_text_to_buffer, &b);
+    wgi_text_open(&o, NULL, wgi_text_to_buffer, &b);
     wgi_text_number(&o, x);
     assert_int_equal(wgi_text_close(&o), WG_OK);
     (void)fesetround(FE_TONEAREST);
