@@ -131,7 +131,7 @@ static void narrow(hand *h, const wgi_fn_machine *machine, const wgi_simd *simd,
     FILE *const f = emitted_text(&e);
     assert_int_equal(wgi_writer_open(&s, wgi_core_of(h->t), "test", h->f, "wgi"), WG_OK);
     assert_int_equal(wgi_native_plan(&s, &form), WG_OK);
-    wgi_text_open(&s.o, wg_write_file, f);
+    wgi_text_open(&s.o, NULL, wg_write_file, f);
     wgi_native_write(&s, &form, "key");
     assert_int_equal(wgi_text_close(&s.o), WG_OK);
     assert_int_equal(fclose(f), 0);

@@ -456,8 +456,10 @@ static wg_status naughty(wg_tape *t, size_t n, const wg_real *in, size_t m, wg_r
                          void *data) {
     const mischief *const k = data;
     if (k->of != NULL && k->what == 0) wg_tape_reset(k->of);
-    if (k->of != NULL && k->what == 1)
-        assert_int_equal(wg_tape_rewind(k->of, k->before), WG_OK);
+    if (k->of != NULL && k->what == 1) { /* a replay refuses it, second derivatives find it */
+        const wg_status s = wg_tape_rewind(k->of, k->before);
+        assert_true(s == WG_OK || s == WG_EMODE);
+    }
     if (k->of != NULL && k->what == 2) (void)wg_input(k->of, 3);
     if (k->of != NULL && k->what == 3) {
         wg_tape_reset(t);
@@ -471,6 +473,7 @@ static wg_status naughty(wg_tape *t, size_t n, const wg_real *in, size_t m, wg_r
 /* In replays and in second derivatives. */
 static void equations_that_change_the_tape_when_called_again_are_found(void **state) {
     (void)state;
+    static const char replayed[] = "would reset, rewind or replay it";
     static const struct {
         wg_status s;
         const char *text;
@@ -494,7 +497,8 @@ static void equations_that_change_the_tape_when_called_again_are_found(void **st
             if (s == WG_OK) {
                 if (second) close_to(h, -1.0 / 32, 4);
                 else assert_true(wg_tape_value(t, y) == 3);
-            } else if (strstr(wg_tape_message(t), found[what].text) == NULL)
+            } else if (strstr(wg_tape_message(t),
+                              second || what >= 2 ? found[what].text : replayed) == NULL)
                 fail_msg("%s", wg_tape_message(t));
             assert_true(s == WG_OK || h == -7);
             wg_tape_reset(t); /* is all that it takes */
