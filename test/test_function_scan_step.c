@@ -318,7 +318,7 @@ static void assert_sum(double got, double expected, double terms) {
 /* Written out, as many steps would not fit. */
 static void second_derivatives_of_a_long_loop_need_little_memory(void **state) {
     (void)state;
-    enum { LONG = 20000, BUDGET = 48 << 20 };
+    enum { LONG = 8000, BUDGET = 16 << 20 };
     const double x[3] = {0.5, 0.75, 0.1};
     const wg_options o = {.flags = WG_KEEP_CODE, .budget = BUDGET};
     wg_callable *const k = make(pair, 2, of_pair, at, 2, by_pair);
