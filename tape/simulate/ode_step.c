@@ -20,11 +20,11 @@
 
 void wgi_ode_evaluation_cut(wgi_ode_evaluation *e, const wg_function *f, wgi_pieces *p) {
     e->f = f;
-    e->work = wgi_pieces_take(p, wgi_fn_steady_work(f));
+    e->work = wgi_pieces_take(p, wgi_fn_steady_work(f, WGI_FN_MOST_LANES));
 }
 
 void wgi_ode_evaluation_open(wgi_ode_evaluation *e) {
-    e->open = wgi_fn_steady_open(e->f, e->x, e->y, e->work, NULL);
+    e->open = wgi_fn_steady_open(e->f, WGI_FN_MOST_LANES, e->x, e->y, e->work, NULL);
 }
 
 wg_status wgi_ode_failed(const wgi_ode_run *r, double t, wg_status s, const char *why) {

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* Second derivatives of a recording with loops, or with operations on matrices that have an
  * expansion and no adjoint in operations on matrices. The recording becomes a function, in
- * which these are written out, and the product of its Hessian with vectors is evaluated at the
- * recorded point: for the directions that are wanted, or for all unit vectors at once. That is
- * slower than drivers/second_order.c. The function of the products is kept with the tape, for
- * further ones at the same point; at many points make a function of the recording. */
+ * which these are written out, but for loops that are not short, and the product of its Hessian
+ * with vectors is evaluated at the recorded point: for the directions that are wanted, or for
+ * all unit vectors at once. That is slower than drivers/second_order.c. The function of the
+ * products is kept with the tape, for further ones at the same point; at many points make a
+ * function of the recording. */
 #include "second_order_blocks.h"
 #include "recording.h"
 #include "tape/function/graph/repeat.h"
@@ -113,9 +114,22 @@ static wg_status refuse(const hessian *k, wgi_core *c, const char *call, wg_stat
     return wgi_refuse(c, s, "%s: %s", call, wg_tape_message(here ? k->work : scratch));
 }
 
+/* A loop of more operations is sooner differentiated than written out; of many directions each
+ * would pay for its steps. */
+enum { WRITTEN_OUT = 128, FEW_DIRECTIONS = 64 };
+
+static wg_status extract(const hessian *k, wgi_core *c, const char *call, wg_real y,
+                         wg_function **f) {
+    const wg_argument in = {"x", k->n, 1, 0}, out = {"y", 1, 1, 0};
+    const size_t loops_over = c->loops_over;
+    if (loops_over == 0 && k->directions <= FEW_DIRECTIONS) c->loops_over = WRITTEN_OUT;
+    const wg_status s = wgi_function_extract(&c->head, call, 1, &in, k->x, 1, &out, &y, f);
+    c->loops_over = loops_over;
+    return s;
+}
+
 /* Derives it. */
 static wg_status derive(hessian *k, wgi_core *c, const char *call, wg_real y) {
-    const wg_argument in = {"x", k->n, 1, 0}, out = {"y", 1, 1, 0};
     wg_function *f = NULL;
     const wg_options options = {.flags = 0};
     wgi_home home;
@@ -129,7 +143,7 @@ static wg_status derive(hessian *k, wgi_core *c, const char *call, wg_real y) {
     for (size_t i = 0; i < k->n; i++) k->kept->slot[i] = k->x[i].at.slot;
     s = wgi_tape_beside(c, &options, &scratch);
     if (s != WG_OK) return wgi_refuse(c, s, "%s: no workspace", call);
-    s = wgi_function_extract(&c->head, call, 1, &in, k->x, 1, &out, &y, &f);
+    s = extract(k, c, call, y, &f);
     if (s == WG_OK) {
         s = wg_function_hvp(scratch, f, &k->kept->hvp);
         if (s != WG_OK) s = refuse(k, c, call, s, scratch);

@@ -82,8 +82,7 @@ void wgi_points_accumulate(size_t points, size_t entries, wg_points from, wg_res
 
 /* ---- adjoints of inputs ---- */
 
-/* The bar of a matrix as points; data NULL: it has no strides. */
-static wg_results bar_of(const wg_block_arg *a, size_t entries) {
+wg_results wgi_adjoint_bar(const wg_block_arg *a, size_t entries) {
     wg_results bar = {a->bar, 0, 1};
     if (!wgi_points_of(a->rows, a->cols, a->bar_ld, a->trans, entries, &bar.point, &bar.entry))
         bar.data = NULL;
@@ -92,13 +91,13 @@ static wg_results bar_of(const wg_block_arg *a, size_t entries) {
 
 wg_results wgi_adjoint_room(const wg_block_arg *a, size_t entries, size_t stride,
                             double *room) {
-    if (bar_of(a, entries).point == 1) return (wg_results){room, 1, (ptrdiff_t)stride};
+    if (wgi_adjoint_bar(a, entries).point == 1) return (wg_results){room, 1, (ptrdiff_t)stride};
     return (wg_results){room, (ptrdiff_t)entries, 1};
 }
 
 void wgi_adjoint_add(wg_block_arg *a, size_t entries, size_t first, size_t count,
                      wg_results w) {
-    wg_results bar = bar_of(a, entries);
+    wg_results bar = wgi_adjoint_bar(a, entries);
     if (bar.data == NULL) {
         wgi_points_add(a, w.data, a->bar, a->bar_ld);
         return;

@@ -49,6 +49,8 @@ void wgi_points_accumulate(size_t points, size_t entries, wg_points from, wg_res
 
 /* ---- adjoints of inputs ---- */
 
+/* The bar of a matrix as points; data NULL: it has no strides. */
+wg_results wgi_adjoint_bar(const wg_block_arg *a, size_t entries);
 /* Where to compute the adjoint of an input with a value per point, in `room`: laid out as the
  * points of the matrix are, with entries `stride` apart if its points stand next to each other.
  */

@@ -61,9 +61,7 @@ static wg_points from_field(const wgi_scan_run *r, const wgi_feed *from,
  */
 static double *result_at(const wgi_scan_run *r, uint32_t result, int bar, int summed,
                          size_t entries, const wgi_scan_chunk *c) {
-    double *const all = bar ? r->b->out[result].bar : r->b->out[result].value;
-    if (summed) return all + (r->s->sums_by_step ? c->step * entries : 0);
-    return all + (c->step * r->s->grid.points + first_point(r, c)) * entries;
+    return wgi_scan_result_at(r, result, bar, summed, entries, c->step, first_point(r, c));
 }
 
 /* Loads input a of a function at the points of a chunk. */
@@ -89,10 +87,7 @@ static wg_status load(const wgi_scan_run *r, const wg_argument *a, const wgi_fee
     double *const to = wgi_pieces_doubles(p, entries * count);
     *x = (wg_points){to, (ptrdiff_t)entries, 1};
     const wg_status s = count != 0 ? from->fill(first, count, to, from->user) : WG_OK;
-    if (s != WG_OK)
-        wgi_why(r->b, r->why, "the callback of input %s, in step %zu, returned %s", a->name,
-                c->step, wg_status_text(s));
-    return s;
+    return s == WG_OK ? s : wgi_scan_fill_failed(r, a, c->step, s);
 }
 
 /* ---- where outputs go ------------------------------------------------------------------- */
@@ -180,6 +175,22 @@ static void add_streams(const wgi_scan_run *r, size_t count, const wgi_scan_chun
     }
 }
 
+/* ---- failures --------------------------------------------------------------------------- */
+
+wg_status wgi_scan_fill_failed(const wgi_scan_run *r, const wg_argument *input, size_t step,
+                               wg_status s) {
+    wgi_why(r->b, r->why, "the callback of input %s, in step %zu, returned %s", input->name,
+            step, wg_status_text(s));
+    return s;
+}
+
+wg_status wgi_scan_guard_failed(const wgi_scan_run *r, const wgi_scan_stage *stage, size_t step,
+                                size_t cell, size_t guard) {
+    wgi_why(r->b, r->why, "guard %zu of stage %zu came out differently in step %zu, cell %zu",
+            guard, (size_t)(stage - r->s->stage), step, cell);
+    return WG_EGUARD;
+}
+
 /* ---- one chunk -------------------------------------------------------------------------- */
 
 void wgi_scan_next_chunk(const wgi_scan_run *r, const wgi_scan_stage *stage,
@@ -219,10 +230,8 @@ static wg_status evaluate(const wgi_scan_run *r, const wgi_scan_stage *stage,
         s = wgi_function_evaluate(f, c->points, r->x, r->y, r->s->threads, r->work, &guard,
                                   (wgi_progress_part){r->s->progress, 0, 0});
         if (s == WG_EGUARD)
-            wgi_why(r->b, r->why,
-                    "guard %zu of stage %zu came out differently in step %zu, cell %zu",
-                    guard.guard, (size_t)(stage - r->s->stage), c->step,
-                    first_point(r, c) + guard.point);
+            s = wgi_scan_guard_failed(r, stage, c->step, first_point(r, c) + guard.point,
+                                      guard.guard);
     }
     if (s != WG_OK) return s;
     for (size_t k = 0; k < f->outputs; k++)
@@ -331,7 +340,10 @@ static int walk_all(wgi_scan_run *r, const wgi_scan_stage *stage, wgi_scan_in_pl
 
 wg_status wgi_scan_forward(wgi_scan_run *r, const wgi_scan_stage *stage, size_t step,
                            int tangents) {
-    wgi_scan_in_place *const in_place = &r->in_place[stage - r->s->stage];
+    const size_t number = (size_t)(stage - r->s->stage);
+    if (r->steps != NULL)
+        return wgi_scan_step(r, stage, &r->steps[2 * number + (tangents != 0)], step);
+    wgi_scan_in_place *const in_place = &r->in_place[number];
     const wgi_scan_pass *const pass = tangents ? &stage->tangent : &stage->value;
     wgi_in_place *const by = tangents ? &in_place->tangent : &in_place->value;
     const int done = !tangents && walk_all(r, stage, in_place, step);
@@ -347,8 +359,10 @@ wg_status wgi_scan_forward(wgi_scan_run *r, const wgi_scan_stage *stage, size_t 
     return s;
 }
 
-wg_status wgi_scan_backward(const wgi_scan_run *r, const wgi_scan_stage *stage, size_t step) {
-    wgi_scan_in_place *const in_place = &r->in_place[stage - r->s->stage];
+wg_status wgi_scan_backward(wgi_scan_run *r, const wgi_scan_stage *stage, size_t step) {
+    const size_t number = (size_t)(stage - r->s->stage);
+    if (r->steps != NULL) return wgi_scan_step(r, stage, &r->steps[2 * number + 1], step);
+    wgi_scan_in_place *const in_place = &r->in_place[number];
     wgi_in_place *const by = r->at.residuals != NULL && in_place->backward_walks
                                  ? &in_place->backward
                                  : &in_place->adjoint;

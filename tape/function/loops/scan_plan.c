@@ -30,8 +30,7 @@ static size_t copies_of(const wgi_scan *s) {
     return p.used;
 }
 
-/* Are there no neighbours? Then what stands in the places beside the cells does not matter. */
-static int no_neighbours(const wgi_scan *s) {
+int wgi_scan_apart(const wgi_scan *s) {
     for (size_t n = 0; n < s->fields; n++)
         for (int d = 0; d < 3; d++)
             if (s->field[n].lo[d] != 0 || s->field[n].hi[d] != (d == 0 ? s->field[n].spare : 0))
@@ -55,13 +54,30 @@ static ptrdiff_t farthest(const wgi_scan_stage *stage, size_t points) {
 
 static void take_basin(const wgi_scan *s, const wgi_scan_stage *stage, wgi_scan_in_place *to,
                        size_t points, wgi_pieces *p) {
-    const int apart = s->gathers || no_neighbours(s);
+    const int apart = s->gathers || wgi_scan_apart(s);
     if (to->adjoint.f == NULL || s->grid.cells[0] < WGI_GRID_LANES) return;
     to->far = apart ? 0 : farthest(stage, points);
     to->pad = apart ? 0 : wgi_grid_round_up(2 * (size_t)to->far) + WGI_GRID_LANES;
     to->pitch = wgi_grid_round_up(points) + 2 * to->pad;
     to->meeting = wgi_pieces_take(p, stage->adjoint.f->m * sizeof *to->meeting);
     to->basin = wgi_pieces_doubles(p, to->adjoint.results * to->pitch);
+}
+
+/* A sweep goes through values, and through either tangents or adjoints. */
+static void take_steps(wgi_scan_run *r, const wgi_scan *s, wgi_pieces *p) {
+    wgi_scan_steps counted;
+    r->steps = wgi_pieces_take(p, 2 * s->stages * sizeof *r->steps);
+    for (size_t k = 0; k < s->stages; k++) {
+        const wgi_scan_stage *const stage = &s->stage[k];
+        wgi_scan_steps *const to = r->steps != NULL ? &r->steps[2 * k] : NULL;
+        wgi_scan_steps_cut(to != NULL ? to : &counted, &stage->value, p);
+        wgi_pieces tangent = *p, adjoint = *p;
+        wgi_scan_steps_cut(to != NULL && !r->backward ? to + 1 : &counted, &stage->tangent,
+                           &tangent);
+        wgi_scan_steps_cut(to != NULL && r->backward ? to + 1 : &counted, &stage->adjoint,
+                           &adjoint);
+        p->used = wgi_scan_most(tangent.used, adjoint.used);
+    }
 }
 
 /* Rows begin where vectors do, whereas what is saved may begin anywhere; it does not move. */
@@ -75,8 +91,9 @@ size_t wgi_scan_lay_out(wgi_scan_run *r, const wgi_scan *s, void *saved, void *w
                         size_t *saved_bytes) {
     wgi_pieces p = {(char *)work, 0}, keep = {aligned(saved), 0};
     size_t inputs = 0, outputs = 0, room = 0, evaluation = 0;
+    const int single = wgi_scan_single(s);
     r->s = s;
-    for (size_t k = 0; k < s->stages; k++) {
+    for (size_t k = 0; k < s->stages && !single; k++) {
         const wgi_scan_stage *const stage = &s->stage[k];
         const wgi_scan_pass *const pass[] = {&stage->value, &stage->tangent, &stage->adjoint};
         for (size_t i = 0; i < 3; i++) {
@@ -109,8 +126,9 @@ size_t wgi_scan_lay_out(wgi_scan_run *r, const wgi_scan *s, void *saved, void *w
     r->dot.passing = wgi_pieces_doubles(&p, s->passing_size);
     r->at.given = wgi_pieces_doubles(&p, s->given_size);
     r->dot.given = wgi_pieces_doubles(&p, s->given_size);
-    r->in_place = wgi_pieces_take(&p, s->stages * sizeof *r->in_place);
-    for (size_t k = 0; k < s->stages; k++) {
+    r->in_place = wgi_pieces_take(&p, single ? 0 : s->stages * sizeof *r->in_place);
+    if (single) take_steps(r, s, &p);
+    for (size_t k = 0; k < s->stages && !single; k++) {
         const wgi_scan_stage *const stage = &s->stage[k];
         const size_t points = wgi_scan_points_of(s, stage);
         const int hands_on = s->residual_size != 0;
@@ -132,9 +150,8 @@ size_t wgi_scan_lay_out(wgi_scan_run *r, const wgi_scan *s, void *saved, void *w
  * Where all inputs and outputs of a stage are fields whose lines are done where they stand, its
  * rows stand where they stood in the step before, but for the arrays of the step itself. */
 
-/* Where an entry of a field stands, in any step. */
-static wgi_spot place(wgi_scan_run *r, int bar, uint32_t field, int next, ptrdiff_t shift,
-                      size_t e) {
+wgi_spot wgi_scan_spot(wgi_scan_run *r, int bar, uint32_t field, int next, ptrdiff_t shift,
+                       size_t e) {
     const wgi_field *const f = &r->s->field[field];
     wgi_scan_numbers *const n = bar ? &r->dot : &r->at;
     double *const *const base = f->given                ? &n->given
@@ -151,7 +168,7 @@ static wgi_spot place_of_residual(wgi_scan_run *r, const wgi_scan_stage *stage, 
 }
 
 static wgi_spot place_of_drain(wgi_scan_run *r, const wgi_drain *to, size_t e) {
-    return place(r, to->bar, to->at, to->next, to->shift, e);
+    return wgi_scan_spot(r, to->bar, to->at, to->next, to->shift, e);
 }
 
 /* Finds where the code reads its inputs; 0: not all of them are fields. */
@@ -162,10 +179,10 @@ static int plan_inputs(wgi_scan_run *r, const wgi_scan_stage *stage, const wgi_s
         wgi_in_place_input(in_place, k, &i, &e);
         const wgi_feed *const from = &pass->in[i];
         if (!from->is_field) return 0;
-        in_place->read[k] =
-            from->kind == WGI_FROM_RESIDUALS
-                ? place_of_residual(r, stage, e)
-                : place(r, from->bar, from->field, from->kind == WGI_FROM_NEXT, from->shift, e);
+        in_place->read[k] = from->kind == WGI_FROM_RESIDUALS
+                                ? place_of_residual(r, stage, e)
+                                : wgi_scan_spot(r, from->bar, from->field,
+                                                from->kind == WGI_FROM_NEXT, from->shift, e);
     }
     return 1;
 }
@@ -284,8 +301,8 @@ static int plan_backward(wgi_scan_run *r, const wgi_scan_stage *stage, wgi_scan_
 
 void wgi_scan_plan(wgi_scan_run *r, int adjoint) {
     const wgi_scan *const s = r->s;
-    r->apart = no_neighbours(s);
-    for (size_t k = 0; k < s->stages; k++) {
+    r->apart = wgi_scan_apart(s);
+    for (size_t k = 0; k < s->stages && r->steps == NULL; k++) {
         const wgi_scan_stage *const stage = &s->stage[k];
         wgi_scan_in_place *const to = &r->in_place[k];
         const size_t points = wgi_scan_points_of(s, stage);

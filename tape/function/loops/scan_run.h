@@ -12,7 +12,10 @@
  * with the same bits.
  *
  * A stage that does all cells at a time may walk by a function that hands residuals on
- * (make/residuals.h). Its adjoint reads them where all stages of the step have left theirs. */
+ * (make/residuals.h). Its adjoint reads them where all stages of the step have left theirs.
+ *
+ * Steps of a single cell without neighbours have a way of their own (scan_step.c): where all
+ * stands is found once, and the function is prepared for all steps. */
 #ifndef WGI_TAPE_FUNCTION_LOOPS_SCAN_RUN_H
 #define WGI_TAPE_FUNCTION_LOOPS_SCAN_RUN_H
 
@@ -67,6 +70,40 @@ typedef struct wgi_scan_in_place {
     wgi_scan_meeting *meeting;
 } wgi_scan_in_place;
 
+/* Where an input or an output stands in each step of a single cell. */
+typedef struct wgi_scan_place {
+    double *const *base; /* *base is another address from step to step; or NULL, and there is */
+    double *first;       /* the place of step 0 */
+    ptrdiff_t skip, each;
+    uint32_t number; /* of the input or output */
+} wgi_scan_place;
+
+/* An output that is added, entry by entry, to where it belongs. */
+typedef struct wgi_scan_addition {
+    wgi_scan_place to;
+    const double *from;
+    size_t entries;
+    ptrdiff_t entry;
+    int sets;             /* it is added to 0 */
+    wg_block_arg *matrix; /* its elements have no strides; or NULL */
+    const wgi_feed *feed;
+} wgi_scan_addition;
+
+/* A pass of a stage, prepared for all steps of a single cell. */
+typedef struct wgi_scan_steps {
+    const wgi_scan_pass *pass;
+    struct wgi_fn_steady *open; /* NULL: before the first step */
+    wg_points *x;
+    wg_results *y;
+    wgi_scan_place *read, *written; /* of what moves from step to step */
+    wgi_scan_addition *addition;
+    size_t reads, writes, additions;
+    double *room; /* what callbacks write, and outputs that are added */
+    int fills;    /* there are callbacks */
+    int reloads;  /* a shared input changes from step to step */
+    void *work;
+} wgi_scan_steps;
+
 typedef struct wgi_scan_run {
     wg_block *b;
     const wgi_scan *s;
@@ -78,7 +115,10 @@ typedef struct wgi_scan_run {
     wg_points *value, *tangent;
     double *room; /* workspace of a stage */
     void *work;
-    wgi_scan_in_place *in_place;  /* of every stage */
+    wgi_scan_in_place *in_place; /* of every stage */
+    /* of a single cell, or NULL: for each stage its values, and its tangent or adjoint */
+    wgi_scan_steps *steps;
+    int backward;                 /* this sweep goes back through adjoints */
     wgi_scan_numbers at, dot;     /* values; tangents or adjoints */
     int apart;                    /* there are no neighbours: no row meets another */
     double *residuals;            /* those of all steps */
@@ -118,6 +158,11 @@ size_t wgi_scan_lay_out(wgi_scan_run *r, const wgi_scan *s, void *saved, void *w
 void wgi_scan_prepare(wgi_scan_run *r, int tangents);
 /* Finds which stages walk, and where their rows stand. */
 void wgi_scan_plan(wgi_scan_run *r, int adjoint);
+/* Are there no neighbours? Then what stands in the places beside the cells does not matter. */
+int wgi_scan_apart(const wgi_scan *s);
+/* Where an entry of a field stands, in any step. */
+wgi_spot wgi_scan_spot(wgi_scan_run *r, int bar, uint32_t field, int next, ptrdiff_t shift,
+                       size_t entry);
 
 /* ---- fields and matrices ---- */
 
@@ -142,6 +187,32 @@ static inline int wgi_scan_wanted(const wgi_scan_run *r, const wgi_feed *from) {
     return from->kind >= WGI_FROM_STATE || wgi_scan_matrix_of(r, from) != NULL;
 }
 
+/* ---- a stage at a single cell: scan_step.c ---- */
+
+/* Is this the way of the scan? */
+int wgi_scan_single(const wgi_scan *s);
+/* Cuts what a pass needs; without a base it only counts. */
+void wgi_scan_steps_cut(wgi_scan_steps *p, const wgi_scan_pass *pass, wgi_pieces *c);
+/* Finds where everything stands. results: they are stored. */
+void wgi_scan_steps_plan(wgi_scan_run *r, wgi_scan_steps *p, int results);
+wg_status wgi_scan_step(wgi_scan_run *r, const wgi_scan_stage *stage, wgi_scan_steps *p,
+                        size_t step);
+
+/* Where a result of so many entries, or its adjoint, stands for a point of a step. */
+static inline double *wgi_scan_result_at(const wgi_scan_run *r, uint32_t result, int bar,
+                                         int summed, size_t entries, size_t step,
+                                         size_t point) {
+    double *const all = bar ? r->b->out[result].bar : r->b->out[result].value;
+    if (summed) return all + (r->s->sums_by_step ? step * entries : 0);
+    return all + (step * r->s->grid.points + point) * entries;
+}
+
+/* The status of a step whose guard came out differently, whose callback failed. */
+wg_status wgi_scan_guard_failed(const wgi_scan_run *r, const wgi_scan_stage *stage, size_t step,
+                                size_t cell, size_t guard);
+wg_status wgi_scan_fill_failed(const wgi_scan_run *r, const wg_argument *input, size_t step,
+                               wg_status s);
+
 /* ---- a stage at all cells: scan_pass.c ---- */
 
 /* Goes on to the next chunk; a chunk of zeros comes before the first one. */
@@ -155,6 +226,6 @@ static inline int wgi_scan_more(const wgi_scan_run *r, const wgi_scan_chunk *c) 
 wg_status wgi_scan_forward(wgi_scan_run *r, const wgi_scan_stage *stage, size_t step,
                            int tangents);
 /* Adds what a stage contributes to the adjoints of its inputs. */
-wg_status wgi_scan_backward(const wgi_scan_run *r, const wgi_scan_stage *stage, size_t step);
+wg_status wgi_scan_backward(wgi_scan_run *r, const wgi_scan_stage *stage, size_t step);
 
 #endif

@@ -193,6 +193,7 @@ typedef enum { VALUE, ADJOINT, TANGENT } sweep;
 static void open(wgi_scan_run *r, wg_block *b, sweep kind) {
     memset(r, 0, sizeof *r);
     r->b = b;
+    r->backward = kind == ADJOINT;
     (void)wgi_scan_lay_out(r, *(const wgi_scan *const *)b->params, b->saved, b->work, NULL);
     r->checkpoints.context = r;
     r->checkpoints.advance = advance;
@@ -200,6 +201,10 @@ static void open(wgi_scan_run *r, wg_block *b, sweep kind) {
     r->checkpoints.progress = r->s->progress;
     wgi_scan_prepare(r, kind == TANGENT);
     wgi_scan_plan(r, kind == ADJOINT);
+    for (size_t k = 0; k < r->s->stages && r->steps != NULL; k++) {
+        wgi_scan_steps_plan(r, &r->steps[2 * k], kind == VALUE);
+        if (kind != VALUE) wgi_scan_steps_plan(r, &r->steps[2 * k + 1], 1);
+    }
 }
 
 static wg_status value(wg_block *b) {

@@ -364,13 +364,17 @@ void wgi_fn_guard_note(wgi_fn_run *r, size_t point, size_t guard);
 size_t wgi_fn_once_work(const wg_function *f);
 void wgi_fn_once(const wg_function *f, double *uniform, void *work);
 
-/* A function without sums that is evaluated again and again, its points always at the same
- * places: prepare, load and once are done when it is opened. work: so many bytes. */
+/* A function that is evaluated again and again, at no more than so many points: prepare, load
+ * and once are done when it is opened. x and y stay where they are; what they point to may be
+ * elsewhere in each run. _load: a shared input has changed; load and once are done again. One
+ * with summed outputs is evaluated at one point, or at none. work: so many bytes. */
 struct wgi_fn_steady;
-size_t wgi_fn_steady_work(const wg_function *f);
-struct wgi_fn_steady *wgi_fn_steady_open(const wg_function *f, const wg_points *x,
-                                         const wg_results *y, void *work,
+size_t wgi_fn_steady_work(const wg_function *f, size_t points);
+struct wgi_fn_steady *wgi_fn_steady_open(const wg_function *f, size_t points,
+                                         const wg_points *x, const wg_results *y, void *work,
                                          wgi_progress *progress);
+void wgi_fn_steady_load(struct wgi_fn_steady *s);
+/* WG_ESTOPPED: as of wgi_function_evaluate. */
 wg_status wgi_fn_steady_run(struct wgi_fn_steady *s, size_t points, wg_function_guard *guard);
 
 /* wg_function_evaluate as a part of what somebody is told of; WG_ESTOPPED: results of some

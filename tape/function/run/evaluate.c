@@ -10,8 +10,8 @@
  *     after        what depends on sums over the points is computed
  *     store        summed outputs go to the caller
  *
- * A function that is evaluated again and again at the same places (wgi_fn_steady_open) is
- * prepared, loaded and done once when it is opened. Other files have stations of these names.
+ * A function that is evaluated again and again (wgi_fn_steady_open) is prepared, loaded and
+ * done once when it is opened. Other files have stations of these names.
  *
  * Sums are added up apart in each block, lane by lane, then the lanes in a fixed order, then
  * the blocks in theirs: no bit depends on the number of threads. The sums of a block that is
@@ -152,6 +152,7 @@ struct call_state {
     const wg_function *f;
     const wgi_bytecode *p;
     size_t points, blocks;
+    size_t lanes; /* of a run, at most */
     const wg_points *x;
     const wg_results *y;
     double *uniform;
@@ -183,9 +184,16 @@ static size_t lanes_of_sum(const wgi_bytecode *p) {
     return p->machine->width > NATIVE_LANES ? p->machine->width : NATIVE_LANES;
 }
 
-static size_t column_bytes(const wgi_bytecode *p) {
+/* The lanes of a run of so many points. */
+static size_t lanes_of(const wgi_bytecode *p, size_t points) {
+    size_t lanes = WGI_FN_FEWEST;
+    while (lanes < points && lanes < p->lanes) lanes *= 2;
+    return lanes;
+}
+
+static size_t column_bytes(const wgi_bytecode *p, size_t lanes) {
     const size_t line = WGI_FN_FEWEST * sizeof(double);
-    size_t most = p->part[WGI_EACH].slots * p->lanes * sizeof(double);
+    size_t most = p->part[WGI_EACH].slots * lanes * sizeof(double);
     if (p->part[WGI_ONCE].slots * line > most) most = p->part[WGI_ONCE].slots * line;
     if (p->part[WGI_AFTER].slots * line > most) most = p->part[WGI_AFTER].slots * line;
     return most;
@@ -197,19 +205,19 @@ static size_t native_bytes(const wgi_bytecode *p) {
            sizeof(double);
 }
 
-/* What the instructions of any part work on. */
-static void cut_run(wgi_fn_run *r, const wg_function *f, wgi_pieces *c) {
+/* What the instructions of any part work on, those of each point on at most so many lanes. */
+static void cut_run(wgi_fn_run *r, const wg_function *f, size_t lanes, wgi_pieces *c) {
     const wgi_bytecode *const p = f->bytecode;
     r->function = f;
     r->bytecode = p;
-    r->column = wgi_pieces_take(c, column_bytes(p));
+    r->column = wgi_pieces_take(c, column_bytes(p, lanes));
     r->operand = wgi_pieces_doubles(c, p->operands);
     r->whole = wgi_pieces_take(c, p->whole_bytes);
 }
 
-static void cut_worker(worker *w, const wg_function *f, wgi_pieces *c) {
+static void cut_worker(worker *w, const wg_function *f, size_t lanes, wgi_pieces *c) {
     const wgi_bytecode *const p = f->bytecode;
-    cut_run(&w->r, f, c);
+    cut_run(&w->r, f, lanes, c);
     w->r.sum = wgi_pieces_doubles(c, p->sums * lanes_of_sum(p));
     w->native.column = wgi_pieces_take(c, native_bytes(p));
     w->native_column =
@@ -224,19 +232,19 @@ static void cut_call(call_state *s, const wgi_bytecode *p, size_t ring, wgi_piec
     s->ring_done = wgi_pieces_take(c, s->ring);
 }
 
-static size_t work_of(const wg_function *f, size_t threads, size_t ring) {
+static size_t work_of(const wg_function *f, size_t threads, size_t lanes, size_t ring) {
     call_state call;
     worker one;
     wgi_pieces shared = {NULL, 0}, own = {NULL, 0};
     cut_call(&call, f->bytecode, ring, &shared);
     (void)wgi_pieces_take(&own, sizeof one);
-    cut_worker(&one, f, &own);
+    cut_worker(&one, f, lanes, &own);
     return LINE + shared.used + threads * own.used;
 }
 
 size_t wg_function_work(const wg_function *f, const wg_threads *threads) {
     const size_t count = wg_threads_count(threads);
-    return f != NULL ? work_of(f, count, RING * count) : 0;
+    return f != NULL ? work_of(f, count, f->bytecode->lanes, RING * count) : 0;
 }
 
 static size_t blocks_of(const wgi_bytecode *p, size_t points) {
@@ -246,7 +254,8 @@ static size_t blocks_of(const wgi_bytecode *p, size_t points) {
 size_t wg_function_block(const wg_function *f) { return f != NULL ? f->bytecode->block : 0; }
 
 size_t wg_function_work_part(const wg_function *f, size_t points, const wg_threads *threads) {
-    return f != NULL ? work_of(f, wg_threads_count(threads), blocks_of(f->bytecode, points))
+    return f != NULL ? work_of(f, wg_threads_count(threads), f->bytecode->lanes,
+                               blocks_of(f->bytecode, points))
                      : 0;
 }
 
@@ -259,7 +268,7 @@ static worker *new_worker(call_state *s, size_t k) {
     wgi_pieces c = {s->workers + k * s->worker_bytes, 0};
     worker *const w = wgi_pieces_take(&c, sizeof *w);
     memset(&w->r, 0, PREPARED);
-    cut_worker(w, s->f, &c);
+    cut_worker(w, s->f, s->lanes, &c);
     s->worker_bytes = c.used;
     w->s = s;
     w->careful = w->failed = 0;
@@ -272,13 +281,14 @@ static worker *new_worker(call_state *s, size_t k) {
 }
 
 /* Gives the caller's own worker. */
-static worker *prepare(call_state *s, const wg_function *f, size_t points, const wg_points *x,
-                       const wg_results *y, size_t threads, const part_sums *part,
-                       wgi_pieces *c) {
+static worker *prepare(call_state *s, const wg_function *f, size_t points, size_t lanes,
+                       const wg_points *x, const wg_results *y, size_t threads,
+                       const part_sums *part, wgi_pieces *c) {
     const wgi_bytecode *const p = f->bytecode;
     memset(s, 0, sizeof *s);
     s->f = f, s->p = p, s->x = x, s->y = y;
     s->points = points;
+    s->lanes = lanes;
     s->blocks = blocks_of(p, points);
     s->part = part;
     cut_call(s, p, part != NULL ? s->blocks : RING * threads, c);
@@ -347,7 +357,7 @@ static void after(call_state *s, worker *own) {
 size_t wgi_fn_once_work(const wg_function *f) {
     wgi_fn_run counted;
     wgi_pieces c = {NULL, 0};
-    cut_run(&counted, f, &c);
+    cut_run(&counted, f, WGI_FN_FEWEST, &c);
     return c.used;
 }
 
@@ -355,7 +365,7 @@ void wgi_fn_once(const wg_function *f, double *uniform, void *work) {
     wgi_fn_run r;
     wgi_pieces c = {work, 0};
     memset(&r, 0, PREPARED);
-    cut_run(&r, f, &c);
+    cut_run(&r, f, WGI_FN_FEWEST, &c);
     r.uniform = uniform;
     run_alone(&r, WGI_ONCE);
 }
@@ -382,8 +392,7 @@ static void run_points(wgi_fn_run *r, size_t first, size_t end) {
     const wgi_bytecode *const bytecode = r->bytecode;
     r->first = first;
     r->rows = end - first < bytecode->lanes ? end - first : bytecode->lanes;
-    size_t lanes = WGI_FN_FEWEST;
-    while (lanes < r->rows) lanes *= 2;
+    const size_t lanes = lanes_of(bytecode, r->rows);
     if (lanes != r->laid) { /* the first run, or the last points of a call */
         fixed_columns(r, lanes);
         constants(r, bytecode->constants, bytecode->constant);
@@ -603,6 +612,11 @@ static wg_status outcome(const call_state *s, worker *own, wg_function_guard *gu
 
 static char *aligned(void *work) { return (char *)work + (-(uintptr_t)work & (LINE - 1)); }
 
+/* NULL where there is nobody to tell. */
+static wgi_progress *listening(wgi_progress *p) {
+    return p != NULL && (p->to.call != NULL || p->stopped) ? p : NULL;
+}
+
 /* Numbers stay in their places for all runs; what depends on the caller is loaded. */
 static void load(const call_state *s) {
     wgi_fn_load_numbers(s->p, s->uniform);
@@ -618,10 +632,10 @@ static wg_status evaluate(const wg_function *f, size_t points, const wg_points *
         return WG_ENULL;
     call_state s;
     wgi_pieces c = {aligned(work), 0};
-    worker *const own = prepare(&s, f, points, x, y, wg_threads_count(threads), part, &c);
+    worker *const own =
+        prepare(&s, f, points, f->bytecode->lanes, x, y, wg_threads_count(threads), part, &c);
     s.progress = progress;
-    if (progress.of != NULL && progress.of->to.call == NULL && !progress.of->stopped)
-        s.progress.of = NULL;
+    s.progress.of = listening(progress.of);
     s.caller = pthread_self();
     load(&s);
     once(&s, own);
@@ -667,19 +681,22 @@ wg_status wg_function_evaluate_part(const wg_function *f, size_t all, size_t poi
                     &part);
 }
 
-/* ---- again and again, without sums ---- */
+/* ---- again and again ---- */
 
-size_t wgi_fn_steady_work(const wg_function *f) {
-    return (sizeof(call_state) + LINE - 1) / LINE * LINE + wg_function_work(f, NULL);
+size_t wgi_fn_steady_work(const wg_function *f, size_t points) {
+    if (f == NULL) return 0;
+    return (sizeof(call_state) + LINE - 1) / LINE * LINE +
+           work_of(f, 1, lanes_of(f->bytecode, points), RING);
 }
 
-struct wgi_fn_steady *wgi_fn_steady_open(const wg_function *f, const wg_points *x,
-                                         const wg_results *y, void *work,
+struct wgi_fn_steady *wgi_fn_steady_open(const wg_function *f, size_t points,
+                                         const wg_points *x, const wg_results *y, void *work,
                                          wgi_progress *progress) {
     wgi_pieces c = {aligned(work), 0};
     call_state *const s = wgi_pieces_take(&c, sizeof *s);
-    worker *const own = prepare(s, f, 1, x, y, 1, NULL, &c);
-    s->progress.of = progress;
+    worker *const own = prepare(s, f, 1, lanes_of(f->bytecode, points), x, y, 1, NULL, &c);
+    s->alone = 1;
+    s->progress.of = listening(progress);
     load(s);
     once(s, own);
     own->r.progress = s->progress;
@@ -687,11 +704,37 @@ struct wgi_fn_steady *wgi_fn_steady_open(const wg_function *f, const wg_points *
     return (struct wgi_fn_steady *)(void *)s;
 }
 
+void wgi_fn_steady_load(struct wgi_fn_steady *steady) {
+    call_state *const s = (call_state *)(void *)steady;
+    worker *const own = worker_at(s, 0);
+    wgi_fn_load(s->f, 1, s->x, s->uniform);
+    s->failed = 0;
+    once(s, own);
+    /* columns of constants are to be filled anew */
+    own->r.laid = 0;
+    open_native(own);
+}
+
+/* After the only block of a function with sums. */
+static wg_status close_block(call_state *s, worker *own, wg_function_guard *guard) {
+    const int failed = s->failed; /* of what is done once */
+    const wg_function_guard noted = s->guard;
+    memset(s->uniform + s->p->sum_at, 0, s->p->sums * sizeof *s->uniform);
+    s->committed = 0;
+    add_up(s);
+    after(s, own);
+    wgi_fn_store_sums(s->f, s->uniform, s->y);
+    const wg_status status = outcome(s, own, guard);
+    s->failed = failed, s->guard = noted;
+    return status;
+}
+
 wg_status wgi_fn_steady_run(struct wgi_fn_steady *steady, size_t points,
                             wg_function_guard *guard) {
     call_state *const s = (call_state *)(void *)steady;
     worker *const own = worker_at(s, 0);
     own->failed = 0;
-    stretches(own, 0, points, NULL);
-    return outcome(s, own, guard);
+    stretches(own, 0, points, sum_of(s, 0));
+    if (wgi_fn_stopped(&s->progress)) return WG_ESTOPPED;
+    return s->p->totals != 0 ? close_block(s, own, guard) : outcome(s, own, guard);
 }

@@ -40,7 +40,7 @@ static void cut(work *w, const wgi_repeat *r, wgi_pieces *c) {
     w->in = wgi_pieces_take(c, (many ? wgi_repeat_operands(r) : f->n * rows) * sizeof(double));
     w->out = wgi_pieces_take(c, (many ? wgi_repeat_parts(r) : f->m * rows) * sizeof(double));
     w->sum = wgi_pieces_take(c, f->m * rows * sizeof(double));
-    w->evaluation = wgi_pieces_take(c, wgi_fn_steady_work(f));
+    w->evaluation = wgi_pieces_take(c, wgi_fn_steady_work(f, WGI_FN_MOST_LANES));
 }
 
 size_t wgi_fn_repeat_work(const wg_function *f) {
@@ -204,7 +204,7 @@ static void through_steps(wgi_fn_run *r, const wgi_fn_call *call, const work *w)
     const size_t steps = w->r->steps;
     load(r, call, w);
     struct wgi_fn_steady *const body =
-        wgi_fn_steady_open(w->f, w->x, w->y, w->evaluation, r->progress.of);
+        wgi_fn_steady_open(w->f, r->rows, w->x, w->y, w->evaluation, r->progress.of);
     for (size_t s = 0; s < steps; s++) {
         const size_t place = w->r->backwards ? steps - 1 - s : s;
         store_states(r, call, w, place);
