@@ -15,6 +15,24 @@ static void join_integers(analysis *a) {
     }
 }
 
+/* The memory of a union is that of all its fields: what is written as one may be read as another,
+ * numbers, and through pointers to the same. */
+static void join_unions(analysis *a) {
+    for (size_t i = 0; i < a->program->records.n; i++) {
+        const record *const r = a->program->records.at[i];
+        if (!r->is_union) continue;
+        const decl *first = NULL;
+        join_numbers(a, &(type){.kind = TYPE_RECORD, .record = (record *)r}, new_cell(a, NULL));
+        for (size_t k = 0; k < r->fields.n; k++) {
+            const decl *const f = r->fields.at[k];
+            const type *const t = element(f->type);
+            if (t->kind != TYPE_POINTER || leaf_type(t)->kind != TYPE_REAL) continue;
+            if (first == NULL) first = f;
+            else join(a, decl_cell(a, NULL, first), decl_cell(a, NULL, f));
+        }
+    }
+}
+
 /* What globals are initialised with: addresses of others, functions. */
 static void initialise_globals(analysis *a) {
     version *const v = arena_get(sizeof *v);
@@ -255,6 +273,7 @@ bool analyse(analysis *a, decl *f) {
     initialise_globals(a);
     join_statics(a);
     join_integers(a);
+    join_unions(a);
     for (size_t i = 0; i < a->inputs.n; i++) {
         selection *const s = a->inputs.at[i];
         s->cell = selected(a, a->root, s);

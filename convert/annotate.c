@@ -142,22 +142,12 @@ static void make_passive(analysis *a, decl *d) {
     else d->passive = true;
 }
 
-static bool has_kind(const record *r, int kind) {
-    for (size_t i = 0; i < r->fields.n; i++) {
-        const type *t = ((const decl *)r->fields.at[i])->type;
-        if ((int)leaf_type(t)->kind == kind) return true;
-        while (t->kind == TYPE_ARRAY) t = t->of;
-        if (t->kind == TYPE_RECORD && has_kind(t->record, kind)) return true;
-    }
-    return false;
-}
-
 /* Numbers in a union with integers: their bits are read and written, as when they become
  * integers. */
 static void accept_bits(const analysis *a) {
     for (size_t i = 0; i < a->program->records.n; i++) {
         const record *const r = a->program->records.at[i];
-        if (!r->is_union || !has_kind(r, TYPE_WHOLE)) continue;
+        if (!r->is_union || !record_has(r, TYPE_WHOLE)) continue;
         for (size_t k = 0; k < r->fields.n; k++) {
             decl *const d = r->fields.at[k];
             if (leaf_type(d->type)->kind == TYPE_REAL) d->passive = true;

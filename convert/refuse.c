@@ -178,18 +178,21 @@ void refuse_uses(analysis *a) {
     check_mixtures(a);
     for (size_t i = 0; i < a->program->records.n; i++) {
         const record *const r = a->program->records.at[i];
-        if (!record_holds(a, r)) continue;
-        if (in_function(a, r->definition))
-            error_at(
-                place_in(r->definition->file, r->definition->begin),
-                "structure '%s' holds variables and is defined in a function: define it before that",
-                r->tagged ? r->name : "(no name)");
-        else if (r->is_union)
+        const type t = {.kind = TYPE_RECORD, .record = (record *)r};
+        const bool bits =
+            r->is_union && record_has(r, TYPE_WHOLE) && reads_varied(a, NULL, &t, 0);
+        if (!record_holds(a, r) && !bits) continue;
+        if (r->is_union)
             error_at(
                 place_in(r->definition->file, r->definition->begin),
                 "a field of union '%s' depends on the inputs: write a structure, or say --accept-integers if "
                 "its bits are meant and the derivative through them is to be 0",
                 r->name);
+        else if (in_function(a, r->definition))
+            error_at(
+                place_in(r->definition->file, r->definition->begin),
+                "structure '%s' holds variables and is defined in a function: define it before that",
+                r->tagged ? r->name : "(no name)");
         else if (r->of_system)
             error_at(r->name, "a structure of the system would have to hold variables");
     }

@@ -46,6 +46,18 @@ static bool read_ranges(selection *c, const char *s) {
     return true;
 }
 
+/* Also one of a structure without a name in it. */
+static decl *field_named(const record *r, const char *name) {
+    for (size_t i = 0; i < r->fields.n; i++) {
+        decl *const f = r->fields.at[i];
+        if (same(f->name, name)) return f;
+        const bool unnamed = *f->name == 0 && f->type->kind == TYPE_RECORD;
+        decl *const inner = unnamed ? field_named(f->type->record, name) : NULL;
+        if (inner != NULL) return inner;
+    }
+    return NULL;
+}
+
 static bool add_selection(analysis *a, const decl *f, const char *s, list *to) {
     const char *const where = "(options)";
     selection *const c = arena_get(sizeof *c);
@@ -95,9 +107,11 @@ static bool add_selection(analysis *a, const decl *f, const char *s, list *to) {
             c->root = found;
         } else {
             while (at->kind == TYPE_POINTER || at->kind == TYPE_ARRAY) at = at->of;
-            for (size_t k = 0; at->kind == TYPE_RECORD && k < at->record->fields.n; k++) {
-                decl *const field = at->record->fields.at[k];
-                if (same(field->name, word)) found = field;
+            if (at->kind == TYPE_RECORD) found = field_named(at->record, word);
+            if (found != NULL && found->record != at->record) {
+                error_at(where, "'%s': '%s' is in a structure without a name: name that",
+                         c->text, word);
+                return false;
             }
             if (found == NULL) {
                 error_at(where, "'%s': %s has no field '%s'", c->text, at->spelling, word);

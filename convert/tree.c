@@ -25,6 +25,16 @@ const type *leaf_type(const type *t) {
     return t;
 }
 
+bool record_has(const record *r, type_kind kind) {
+    for (size_t i = 0; i < r->fields.n; i++) {
+        const type *t = ((const decl *)r->fields.at[i])->type;
+        if (leaf_type(t)->kind == kind) return true;
+        while (t->kind == TYPE_ARRAY) t = t->of;
+        if (t->kind == TYPE_RECORD && record_has(t->record, kind)) return true;
+    }
+    return false;
+}
+
 decl *function_named(const program *p, const char *name) {
     for (size_t i = 0; i < p->functions.n; i++) {
         decl *const d = p->functions.at[i];

@@ -190,6 +190,8 @@ const char *source(const node *n); /* its text */
 bool is_expression(const node *n);
 const node *bare(const node *n);      /* without parentheses */
 const type *leaf_type(const type *t); /* what pointers and arrays lead to */
+/* Is a field, or one of a structure in it, of this kind, or does it lead to one? */
+bool record_has(const record *r, type_kind kind);
 bool is_constant(const type *t);      /* it, or the elements of an array, are const */
 decl *function_named(const program *p, const char *name);
 

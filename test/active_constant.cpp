@@ -37,6 +37,19 @@ static_assert(polynomial(2) == 5, "assignments");
 constexpr active table[] = {polynomial(1), polynomial(2)};
 #endif
 
+#ifdef __cpp_lib_three_way_comparison
+static_assert((two <=> three) < 0 && (seven <=> 2) > 0 && (product <=> product) == 0, "in one");
+static_assert((two <=> std::numeric_limits<double>::quiet_NaN()) == std::partial_ordering::unordered, "a NaN");
+struct pair {
+    active first, second;
+    auto operator<=>(const pair &) const = default;
+};
+static_assert(pair{two, three} < pair{two, seven} && pair{two, two} == pair{2, 2}, "of what holds them");
+#endif
+#ifdef __cpp_lib_math_constants
+static_assert(std::numbers::pi_v<active> * 2 == 2 * std::numbers::pi && std::numbers::e_v<active> < 3, "constants");
+#endif
+
 /* A statement by its number, some of whose operands are numbers. Arms of ? : stand for fewer
  * operands than their common type has. */
 active statement(int which, const active *x) {

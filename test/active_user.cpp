@@ -169,7 +169,11 @@ void numbers_record_nothing() {
     static active table[4];
     CHECK(stats(t).records == 0 && z.at.slot == 0 && wg::value(table[2]) == 0 && wg::value(two) == 2);
     const active x = t.input(2), y = a * x + b * (c + table[1]);
+#ifdef WG_NO_EXPRESSIONS
+    CHECK(stats(t).records == 2);
+#else
     CHECK(stats(t).records == 1);
+#endif
     t.reverse(y);
     CHECK(t.adjoint(x) == wg::value(a) && t.adjoint(a) == 0);
     enum { N = 4 };
@@ -465,6 +469,7 @@ void limits_streams_and_text() {
     std::ostringstream to;
     to << x << ' ' << x * y << ' ' << active(7);
     CHECK(to.str() == "1.25 2.5 7");
+    CHECK(std::to_string(x) == "1.250000" && to_string(x * y) == "2.500000");
     std::istringstream from("4.5 x");
     from >> x;
     CHECK(wg::value(x) == 4.5 && x.at.slot == 0);

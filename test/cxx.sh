@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 # cxx - users in C++, with $CXX: test/cxx_user.cpp records what C records;
 # test/cxx_names.cpp has operations of its own under the names of all others; test/active_user.cpp has wg::active
-# where code says double; test/active_constant.cpp has it in constant expressions, test/active_numbers.cpp numbers among the operands; test/special_user.cpp has the special functions of C++17; mistakes get a message that names them. That every header compiles alone is seen to by headers.sh.
+# where code says double; test/active_constant.cpp has it in constant expressions, test/active_numbers.cpp numbers among the operands, test/active_single.cpp operations without expressions; test/special_user.cpp has the special functions of C++17; mistakes get a message that names them. That every header compiles alone is seen to by headers.sh.
 # With DEPTH=2: with g++ and clang++ where installed, in C++11, C++14, C++17, C++20 and what comes last.
 set -eu
 own="-Wall -Wextra -Wpedantic -Wconversion -Wshadow -Werror -ffp-contract=off -Iinclude -I. $CPPFLAGS"
@@ -42,12 +42,13 @@ takes() {
     unset IFS
 }
 
-for name in cxx_names special_user; do
+for name in cxx_names special_user active_single; do
     program $name "$runs" -std=c++17 -O0
     takes $name -std=c++17
 done
 program active_user "$runs" -std=c++11 -O0
 takes active_user -std=c++11
+[ "$DEPTH" -le 1 ] || program active_user "$runs" -std=c++11 -O0 -DWG_NO_EXPRESSIONS
 
 IFS=,
 for cxx in $compilers; do

@@ -23,6 +23,8 @@
  * comparisons, and such conversions, leave a guard, so that a replay or a function in which
  * they come out differently is reported (WG_EGUARD).
  * (WG_IMPLICIT_INTEGERS, defined before, makes them implicit, as C has it: see retype.hpp.)
+ * WG_NO_EXPRESSIONS, defined before, and in all files alike, makes each operation a statement,
+ * so that x * y is a wg::active: for templates that deduce a type from what they are given.
  * As of a double, an object without an initial value has any; static ones are 0. */
 #ifndef WENGERT_ACTIVE_HPP
 #define WENGERT_ACTIVE_HPP
@@ -32,6 +34,9 @@
 #endif
 
 #include <cmath>
+#if __cplusplus >= 202002L
+#include <compare>
+#endif
 #include <wengert/array.h>
 #include <wengert/scalar.h>
 
@@ -47,6 +52,8 @@ struct active : wg_real {
     constexpr active(Number x) noexcept : wg_real{static_cast<double>(x), {0, 0}} {}
     /* A variable of the interface for C. */
     constexpr active(const wg_real &x) noexcept : wg_real(x) {}
+    /* The value of a constant expression. */
+    explicit constexpr active(detail::constant x) noexcept : wg_real{x.value, {0, 0}} {}
     /* A statement. */
     template <int N, int L, int B>
     WGI_CONSTANT active(const expression<N, L, B> &e, const char *file = __builtin_FILE(),
@@ -142,6 +149,17 @@ WGI_COMPARISON(>=, ge)
 WGI_COMPARISON(==, eq)
 WGI_COMPARISON(!=, ne)
 #undef WGI_COMPARISON
+
+#if defined(__cpp_lib_three_way_comparison)
+template <class X, class Y, detail::if_own<0, X, Y> = 0>
+WGI_CONSTANT std::partial_ordering operator<=>(const X &x, const Y &y) {
+    const active a = x, b = y;
+    return a < b    ? std::partial_ordering::less
+           : a > b  ? std::partial_ordering::greater
+           : a == b ? std::partial_ordering::equivalent
+                    : std::partial_ordering::unordered;
+}
+#endif
 
 template <class X, detail::if_own<0, X> = 0> WGI_CONSTANT bool operator!(const X &x) {
     return x == 0;

@@ -14,7 +14,11 @@
 #include <cstdio>
 #include <istream>
 #include <limits>
+#if __cplusplus >= 202002L
+#include <numbers>
+#endif
 #include <ostream>
+#include <string>
 
 #pragma GCC system_header
 
@@ -38,6 +42,31 @@ template <> class numeric_limits<wg::active> : public numeric_limits<double> {
 template <>
 class numeric_limits<const wg::active> : public numeric_limits<wg::active> {};
 } // namespace std
+
+/* ---- the constants of C++20 ---- */
+
+#ifdef __cpp_lib_math_constants
+#define WGI_CONSTANT_OF(name)                                                                  \
+    template <> inline constexpr wg::active name##_v<wg::active> = name##_v<double>;
+namespace std {
+namespace numbers {
+WGI_CONSTANT_OF(e)
+WGI_CONSTANT_OF(log2e)
+WGI_CONSTANT_OF(log10e)
+WGI_CONSTANT_OF(pi)
+WGI_CONSTANT_OF(inv_pi)
+WGI_CONSTANT_OF(inv_sqrtpi)
+WGI_CONSTANT_OF(ln2)
+WGI_CONSTANT_OF(ln10)
+WGI_CONSTANT_OF(sqrt2)
+WGI_CONSTANT_OF(sqrt3)
+WGI_CONSTANT_OF(inv_sqrt3)
+WGI_CONSTANT_OF(egamma)
+WGI_CONSTANT_OF(phi)
+} // namespace numbers
+} // namespace std
+#undef WGI_CONSTANT_OF
+#endif
 
 namespace wg {
 
@@ -136,7 +165,7 @@ template <> inline complex<wg::active> sqrt(const complex<wg::active> &z) {
 
 namespace wg {
 
-/* ---- streams: the number ---- */
+/* ---- streams and text: the number ---- */
 
 template <class Char, class Traits, class X, detail::if_own<0, X> = 0>
 std::basic_ostream<Char, Traits> &operator<<(std::basic_ostream<Char, Traits> &to, const X &x) {
@@ -149,6 +178,10 @@ std::basic_istream<Char, Traits> &operator>>(std::basic_istream<Char, Traits> &f
     from >> number;
     x = number;
     return from;
+}
+
+template <class X, detail::if_own<0, X> = 0> std::string to_string(const X &x) {
+    return std::to_string(value(x));
 }
 
 /* ---- printf and scanf, where an argument is an object, an expression or the address of
@@ -295,6 +328,7 @@ using wg::named::imag;
 using wg::named::norm;
 using wg::named::polar;
 using wg::named::real;
+using wg::to_string;
 using wg::printf;
 using wg::fprintf;
 using wg::sprintf;

@@ -592,8 +592,14 @@ template <class F, int... K, class... X> struct operation<F, sequence<K...>, X..
         return combine<F>(sequence<K...>(), taken<cut::template cut<K>(), X>::of(x)...);
     }
 };
+#ifdef WG_NO_EXPRESSIONS
+/* A statement. */
+template <class F, class... X> struct single { using type = active; };
+template <class F, class... X> using outcome = typename single<F, X...>::type;
+#else
 template <class F, class... X>
 using outcome = typename operation<F, indices<sizeof...(X)>, X...>::type;
+#endif
 template <class F, class... X> WGI_FUNCTION outcome<F, X...> apply_here(const X &...x) {
     return operation<F, indices<sizeof...(X)>, X...>::of(x...);
 }
