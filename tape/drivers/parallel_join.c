@@ -134,7 +134,7 @@ static void move_code(wgi_segment *segment, moves p, uint32_t before, uint64_t *
     const uint64_t *const from = wgi_code_words(c);
     uint32_t strange = 0;
     wgi_entry e;
-    if (c->head.code_words != 0) memcpy(to, from, (size_t)c->head.code_words * sizeof *to);
+    memcpy(to, from, (size_t)c->head.code_words * sizeof *to);
     for (uint64_t at = 0, next; at < c->head.code_words; at = next) {
         next = wgi_code_read(c, at, &e);
         const uint32_t out = e.out + p.shift;
@@ -175,10 +175,11 @@ static wg_status move(void *context, size_t k) {
     wgi_segment *const segment = &p->segment[k];
     const moves where = {segment->first, segment->count, segment->to - segment->first};
     move_rows(c, segment);
-    move_places(segment, wgi_places(c) + c->place_count + segment->places);
+    if (segment->c->place_count != 0)
+        move_places(segment, wgi_places(c) + c->place_count + segment->places);
     if (c->width != 0) return WG_OK;
-    move_records(segment, c->head.top + segment->records);
-    if (c->flags & WG_KEEP_CODE)
+    if (c->head.top != NULL) move_records(segment, c->head.top + segment->records);
+    if ((c->flags & WG_KEEP_CODE) && segment->c->head.code_words != 0)
         move_code(segment, where, p->before,
                   wgi_code_words(c) + c->head.code_words + segment->words);
     return WG_OK;
@@ -283,7 +284,7 @@ static wg_status move_all(wg_parallel *p, const wgi_segment *all, uint64_t slots
     wgi_core *const c = p->of.c;
     wgi_record *const start = c->head.top;
     const int chunk = c->current;
-    c->head.top += p->expected;
+    if (p->expected != 0) c->head.top += p->expected;
     wg_status s = room_of(p, all, slots, stretch);
     if (s == WG_OK) s = wgi_threads_run_near(p->threads, p->segments, move, p);
     if (p->expected == 0) return s;

@@ -187,7 +187,7 @@ wg_status wg_descent_step(const wg_descent *o, size_t step, size_t n, double *x,
     if (!isfinite(rate)) return WG_ENONFINITE;
     if (d.clip_norm > 0) norm_add(&length, &d, n, g);
     const stride s = stride_of(&d, step, rate, norm_of(&length));
-    move(&s, n, x, g, state, remembered(d.rule) == 2 ? state + n : state);
+    if (n != 0) move(&s, n, x, g, state, remembered(d.rule) == 2 ? state + n : state);
     return WG_OK;
 }
 

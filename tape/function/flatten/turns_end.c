@@ -151,8 +151,9 @@ static wg_status extract(wgi_turns *r, wg_function **out) {
     wg_argument in[WGI_TURNS_INPUTS], to[WGI_TURNS_OUTPUTS];
     size_t n = 0, m = 0, k = 0;
     wgi_home home;
-    wg_real *const x = obtain(r, 2 * r->places.n, sizeof *x, &home), *const y = x + r->places.n;
+    wg_real *const x = obtain(r, 2 * r->places.n, sizeof *x, &home);
     if (x == NULL) return r->c->status;
+    wg_real *const y = x + r->places.n;
     for (int g = 0; g < WGI_TURNS_INPUTS; g++) {
         const size_t rows = inputs_of(r, g);
         if (rows == 0) continue;

@@ -207,10 +207,10 @@ static matrix solve_factored(wgi_graph *g, size_t n, const uint32_t *x, unsigned
     if (g->c->status != WG_OK || k == 0) return y;
     const wgi_dense_op op = {WGI_DENSE_SOLVE, flags, {n, k, 0}};
     const size_t before = 2 * n * n + n;
-    uint32_t *const operand = wgi_node_list(g->c, wgi_dense_operands(&op)),
-                    *to = operand + before;
+    uint32_t *const operand = wgi_node_list(g->c, wgi_dense_operands(&op));
     if (operand == NULL) return y;
     memcpy(operand, x, before * sizeof *x);
+    uint32_t *to = operand + before;
     for (size_t j = 0; j < k; j++)
         for (size_t i = 0; i < n; i++) *to++ = wgi_graph_or_zero(g, *at(b, i, col[j]));
     uint32_t part = wgi_graph_dense(g, &op, operand) + 1;
