@@ -33,7 +33,8 @@ typedef struct construct {
 
 /* All modes are converted, and what is written is compiled and run by turns: the recording or the
  * adjoint, and one of the others; with DEPTH=2 both, and two of the others; and what the construct
- * is about. Constructs that are named have every mode. A sanitizer sees the converter. */
+ * is about. Constructs that are named have every mode. clang has one of a construct, most often
+ * another one than gcc has of it; a sanitizer sees the converter. */
 static bool is_about(const construct *c, const mode *how) {
     return strncmp(c->about, how->name, strlen(how->name)) == 0;
 }
@@ -44,6 +45,9 @@ static use use_of(const construct *c, const mode *how) {
     return CONVERTED;
 #else
     const size_t at = (size_t)(how - modes), others = MODES - 2, turn = c->turn / 2 % others;
+#ifdef __clang__
+    if (modes_of_one == SOME) return at == (c->turn + 2) % MODES ? how->use : CONVERTED;
+#endif
     bool runs = modes_of_one == EVERY || is_about(c, how);
     if (at == 0 || at == MODES - 1)
         runs |= modes_of_one != SOME || (at == 0) == (c->turn % 2 == 0);
