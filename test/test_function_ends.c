@@ -16,7 +16,7 @@ enum {
     OUT = 2 + 2 * N
 };
 
-/* Of slopes, which are of unit vectors, and of curvature, which is 1 over the norm in size. */
+/* Of slopes, which are of unit vectors or larger, and of curvature, which is 1 over the norm in size. */
 #define TOL_END (64 * DBL_EPSILON)
 
 static wg_tape *tape;
@@ -137,6 +137,18 @@ static wg_status norm_of_order_3(wg_tape *t, size_t n, const wg_real *x, size_t 
     return WG_OK;
 }
 
+/* Of degree 1, but for eps. */
+static double eps;
+static wg_status layer_norm(wg_tape *t, size_t n, const wg_real *x, size_t m, wg_real *y,
+                            void *data) {
+    static const double weights[N] = {1, -0.5, 2, 0.75};
+    (void)m, (void)data;
+    const wg_mat a = wg_mat_gather(t, n, 1, x);
+    const wg_mat z = wg_mat_layer_norm(t, a, a, a, eps, WG_EACH_COL);
+    y[0] = wg_mat_sum(t, wg_mat_mul(t, z, wg_mat_constant(t, n, 1, weights, n)));
+    return WG_OK;
+}
+
 /* How much of a point is known to a function: it, its slopes, its curvature. */
 enum known { NO_SLOPES, SLOPES, CURVED };
 typedef struct end {
@@ -167,12 +179,12 @@ static void ends_of(const char *name, wg_callback *f, size_t points, const end *
         for (size_t k = 0; k < N; k++) dot += g[k] * along[k];
         for (size_t k = 0; k < N; k++) {
             if (at[p].known == NO_SLOPES) assert_true(isnan(got[GRADIENT + k]));
-            else near_to(name, p, GRADIENT + k, got[GRADIENT + k], g[k], 1);
+            else near_to(name, p, GRADIENT + k, got[GRADIENT + k], g[k], fmax(1, fabs(g[k])));
             if (at[p].known == CURVED)
                 near_to(name, p, CURVATURE + k, got[CURVATURE + k], h[k], fmax(1 / v, DBL_MIN));
         }
         if (at[p].known == NO_SLOPES) assert_true(isnan(got[TANGENT]));
-        else near_to(name, p, TANGENT, got[TANGENT], dot, 1);
+        else near_to(name, p, TANGENT, got[TANGENT], dot, fmax(1, fabs(dot)));
     }
     wg_function_free(all);
 }
@@ -296,6 +308,40 @@ static void deviations_of_large_numbers_are_those_of_a_tape(void **state) {
     ends_of("deviation", deviation, sizeof of_deviation / sizeof *of_deviation, of_deviation);
 }
 
+/* Slopes have no size, and curvature is 1 over that of the point. */
+static void layer_norms_of_any_size_are_the_same(void **state) {
+    (void)state;
+    static const double one[N] = {3, 4, -1, 2}, along[N] = {0.5, -0.25, 1, 0.75};
+    static const int sizes[] = {-990, -900, -531, -470, -400, -300, 0,
+                                232,  300,  400,  470,  531,  900,  990};
+    enum { SIZES = sizeof sizes / sizeof *sizes };
+    double v[2], g[2][N], h[2][N];
+    end at[SIZES] = {{{0}, CURVED}};
+    eps = 0;
+    must(wg_hvp(tape, layer_norm, NULL, N, one, along, v, g[0], h[0]));
+    for (size_t p = 0; p < SIZES; p++) {
+        const double size = ldexp(1, sizes[p]);
+        at[p].known = CURVED;
+        for (size_t k = 0; k < N; k++) at[p].x[k] = one[k] * size;
+        must(wg_hvp(tape, layer_norm, NULL, N, at[p].x, along, v + 1, g[1], h[1]));
+        near_to("tape", p, VALUE, v[1] / size, v[0], v[0]);
+        for (size_t k = 0; k < N; k++) {
+            near_to("tape", p, GRADIENT + k, g[1][k], g[0][k], 1);
+            near_to("tape", p, CURVATURE + k, h[1][k] * size, h[0][k], 1);
+        }
+    }
+    ends_of("layer norm", layer_norm, SIZES, at);
+    eps = 1e-5;
+    ends_of("layer norm with eps", layer_norm, SIZES / 2, at + SIZES / 2);
+    eps = 1e-300;
+    ends_of("layer norm with a small eps", layer_norm, SIZES, at);
+    static const end equal[] = {{{2, 2, 2, 2}, CURVED},
+                                {{1e300, 1e300, 1e300, 1e300}, CURVED},
+                                {{-1e-300, -1e-300, -1e-300, -1e-300}, CURVED}};
+    eps = 4;
+    ends_of("layer norm of equals", layer_norm, sizeof equal / sizeof *equal, equal);
+}
+
 /* ---- zeros ---- */
 
 /* Powers of what is 0, and stays so. */
@@ -365,6 +411,7 @@ int main(void) {
         cmocka_unit_test(slopes_of_norms_by_what_is_infinite_are_limits),
         cmocka_unit_test(slopes_of_norms_by_what_is_infinite_have_no_curvature),
         cmocka_unit_test(deviations_of_large_numbers_are_those_of_a_tape),
+        cmocka_unit_test(layer_norms_of_any_size_are_the_same),
         cmocka_unit_test(powers_of_what_stays_0_have_series),
         cmocka_unit_test(nothing_of_a_vector_leaves_the_other_as_it_is),
     };

@@ -70,13 +70,14 @@ static double squares_of(const wgi_line *l, double k) {
     return s < 0 ? 0.0 : s;
 }
 
-/* The sum of the squares of what k x is apart from its mean. */
-static double squares(const wgi_line *l) {
+/* The sum of the squares of what k x is apart from its mean; with k = 1 it is between low and
+ * high. */
+static double squares(const wgi_line *l, double low, double high) {
     enum { MOST = 1000 }; /* of powers of two whose inverses are numbers */
     int e = 0;
     if (l->n == 0) return NAN;
     const double s = squares_of(l, 1);
-    if (s > 1e-280 && s < 1e290) return s;
+    if (s > low && s < high) return s;
     const double top = top_abs(l);
     if (!(top > 0 && top < INFINITY) || (s == 0 && top > 1e-100)) return s;
     (void)frexp(top, &e);
@@ -90,7 +91,7 @@ static double apart(const wgi_line *l, double x) {
 
 /* The variance of k x. */
 static double var_of(const wgi_line *l) {
-    const double s = squares(l), of = (double)l->n - l->p->p;
+    const double s = squares(l, 1e-280, 1e290), of = (double)l->n - l->p->p;
     return of > 0 ? s / of : NAN;
 }
 
@@ -240,10 +241,15 @@ static void norm_slope(const wgi_line *l, size_t at, size_t m, const double *x, 
 static double standard(const wgi_line *l, double x) { return apart(l, x) * l->saved[3]; }
 static void layer_norm_value(const wgi_line *l) {
     if (l->n == 0) return;
-    double v = squares(l) / (double)l->n, eps = l->p->p * l->saved[0] * l->saved[0];
+    /* third powers of d, in second derivatives, are numbers */
+    double v = squares(l, 1e-140, 1e140) / (double)l->n,
+           eps = l->p->p * l->saved[0] * l->saved[0];
     if (l->saved[0] > 1 && !(eps <= 1e30 * v)) { /* beside eps the variance is nothing */
-        v = squares_of(l, 1) / (double)l->n;
-        eps = l->p->p;
+        int e = 0;
+        (void)frexp(sqrt(l->p->p), &e);
+        const double k = l->p->p < 1e-140 ? ldexp(1, -e) : 1;
+        v = squares_of(l, k) / (double)l->n;
+        eps = l->p->p * k * k;
     }
     l->saved[3] = 1 / sqrt(v + eps);
     l->saved[4] = l->saved[0] * l->saved[3];
@@ -510,7 +516,7 @@ static wg_status layer_norm_adjoint(wg_tape *t, wg_block *b, const wg_mat *in,
     const wg_mat apart = wg_mat_sub(t, u, wg_mat_mean_axis(t, u, WG_EACH_COL));
     const wg_mat along = wg_mat_mean_axis(t, wg_mat_mul(t, u, z), WG_EACH_COL);
     const wg_mat r = wg_mat_sub(t, apart, wg_mat_mul(t, z, along));
-    back[0] = wgi_line_uncolumned(t, wg_mat_mul(t, wg_mat_mul(t, k, share), r), &in[0], axis);
+    back[0] = wgi_line_uncolumned(t, wg_mat_mul(t, k, wg_mat_mul(t, share, r)), &in[0], axis);
     const wg_mat to_gain = wg_mat_sum_axis(t, wg_mat_mul(t, w, z), WG_EACH_ROW);
     const wg_mat to_bias = wg_mat_sum_axis(t, w, WG_EACH_ROW);
     back[1] = in[1].cols == 1 ? to_gain : wg_mat_transpose(to_gain);
@@ -583,20 +589,31 @@ static void norm_entries_expand(wg_tape *t, const wgi_written *l) {
     }
 }
 
-/* Where squares leave the range of doubles: of what is scaled by a power of two, a step,
- * without derivative. Small ones are nothing beside an eps that is not as small. */
+/* Deviations that are not near 1 are divided by their norm, or by what eps is the square of,
+ * nearly, a number of the point: derivatives are made of third powers, and of products with the
+ * gain. Small ones are nothing beside an eps that is not as small. Where squares leave the range
+ * of doubles the norm is that of what is scaled by a power of two. */
 static void layer_norm_expand(wg_tape *t, const wgi_written *l) {
     const double eps = l->p->p, n = (double)l->n;
+    int e = 0;
     if (l->n == 0) return;
+    (void)frexp(sqrt(eps), &e);
     centre(t, l, l->x[0]);
     const wg_real s = wg_squared_norm(t, l->n, l->room);
+    const wg_real up =
+        eps < 1e-250 ? wg_let(t, wg_select_lt(s, 1e-280, 0x1p600, 1)) : wg_constant(1);
+    const wg_real by = wg_let(t, wg_select_lt(s, 1e290, up, 0x1p-600));
+    for (size_t i = 0; i < l->n; i++) l->y[i] = wg_let(t, wg_mul(l->room[i], by));
+    const wg_real norm = wg_let(t, wg_div(wg_sqrt(wg_squared_norm(t, l->n, l->y)), by));
+    const wg_real size = wgi_expand_held(t, norm);
+    const wg_real least = wg_let(t, wg_fmax(size, eps > 0 ? ldexp(1, e) : DBL_MIN));
     const wg_real small =
-        eps < 1e-250 ? wg_let(t, wg_select_lt(s, 1e-280, 0x1p-600, 1)) : wg_constant(1);
-    const wg_real unit = wg_let(t, wg_select_lt(s, 1e290, small, 0x1p600));
-    for (size_t i = 0; i < l->n; i++) l->room[i] = wg_let(t, wg_div(l->room[i], unit));
+        eps < 1e-110 ? wg_let(t, wg_select_lt(s, 1e-140, least, 1)) : wg_constant(1);
+    const wg_real of = wg_let(t, wg_reciprocal(wg_let(t, wg_select_lt(s, 1e140, small, size))));
+    for (size_t i = 0; i < l->n; i++) l->room[i] = wg_let(t, wg_mul(l->room[i], of));
     const wg_real v = wg_let(t, wg_div(wg_squared_norm(t, l->n, l->room), n));
     const wg_real share =
-        wg_let(t, wg_reciprocal(wg_sqrt(wg_add(v, wg_div(wg_div(eps, unit), unit)))));
+        wg_let(t, wg_reciprocal(wg_sqrt(wg_add(v, wg_mul(wg_mul(eps, of), of)))));
     for (size_t i = 0; i < l->n; i++)
         l->y[i] = wg_let(
             t, wg_add(wg_mul(wg_mul(l->room[i], share), l->vector[0][i]), l->vector[1][i]));

@@ -138,7 +138,8 @@ static int has(const struct program_case *c, const struct program_op *op) {
             if (c->program[q].step[i].op == op) return 1;
     return 0;
 }
-/* Is a slope of that operation that is wrong by 1e-6 found, in so many programs with it? */
+/* Is a slope of that operation that is wrong by 1e-6 found, in so many programs with it? And
+ * again, at that point by itself: otherwise it could not be made smaller. */
 static int is_found(struct program_random *r, const struct program_op *op) {
     enum { MOST = 30 };
     int found = 0;
@@ -152,6 +153,11 @@ static int is_found(struct program_random *r, const struct program_op *op) {
             memcpy(far[p], drawn.far, sizeof far[p]);
         }
         found = program_check(&checker, &drawn, PROGRAM_FAR, far, 0, &wrong);
+        if (found) {
+            memcpy(far[0], far[wrong], sizeof far[0]);
+            found = program_check(&checker, &drawn, 1, far, 0, &wrong);
+            if (!found) break;
+        }
         k++;
     }
     program_plant(NULL);

@@ -79,9 +79,10 @@ enum how { EXACT, NOISY, TORN };
 
 static void toy_along(struct check *r, size_t direction, enum how how,
                       struct toy_series y[PROGRAM_OUTPUTS + 1]) {
-    const struct truth *const at = &r->truth[r->at];
+    struct truth *const at = &r->truth[r->at];
     const size_t m = r->p->m;
     struct toy_series x[PROGRAM_NUMBERS];
+    toy_run.noise = at->noise;
     for (size_t i = 0; i < r->p->n; i++) {
         x[i] = toy_number(at->x[i]);
         x[i].c[1] = direction < r->p->n ? i == direction : at->across[i];
@@ -101,6 +102,7 @@ static void toy_along(struct check *r, size_t direction, enum how how,
         toy_tear(&as_matrix);
         y[m] = toy_add(y[m], part);
     }
+    at->noise = toy_run.noise;
 }
 
 /* So many runs with noise along a direction. */
@@ -133,8 +135,23 @@ static long double terms_of(struct check *r, size_t direction, size_t j, int ord
     return most;
 }
 
+/* What is random at a point comes of its numbers: what is found there is found again, by
+ * itself, too. */
+static struct program_random noise_of(const double *x, size_t n) {
+    struct program_random noise = {1, NULL};
+    for (size_t i = 0; i < n; i++) {
+        uint64_t bits;
+        memcpy(&bits, &x[i], sizeof bits);
+        noise.state = (noise.state ^ bits) * UINT64_C(0x9e3779b97f4a7c15);
+        noise.state ^= noise.state >> 29;
+    }
+    noise.state |= 1; /* it is never 0 */
+    return noise;
+}
+
 static void find_truth(struct check *r) {
     struct truth *const at = &r->truth[r->at];
+    at->noise = noise_of(at->x, r->p->n);
     at->known = 1;
     at->exact = r->exact;
     at->directions = r->p->n + 1;
@@ -142,7 +159,7 @@ static void find_truth(struct check *r) {
     at->extreme = at->infinite = at->power_of_0 = 0;
     at->condition = 1;
     memset(at->spread, 0, sizeof at->spread);
-    for (size_t i = 0; i < r->p->n; i++) at->across[i] = program_uniform(&toy_run.noise, -1, 1);
+    for (size_t i = 0; i < r->p->n; i++) at->across[i] = program_uniform(&at->noise, -1, 1);
     for (size_t d = 0; d <= r->p->n && at->known; d++) {
         struct toy_series y[PROGRAM_OUTPUTS + 1];
         toy_along(r, d, EXACT, y);
@@ -372,7 +389,7 @@ static void move(struct check *r, size_t point, int compile) {
     for (uint64_t k = 0; k < MOVES; k++) {
         moved[0] = r->truth[point];
         for (size_t i = 0; i < r->p->n; i++)
-            moved[0].x[i] *= 1 + program_uniform(&toy_run.noise, -4, 4) * 0x1p-53;
+            moved[0].x[i] *= 1 + program_uniform(&r->truth[point].noise, -4, 4) * 0x1p-53;
         program_case_close(r->c);
         r->c->shaken = (k + 1) * UINT64_C(0x9e3779b97f4a7c15);
         if (program_case_open(r->c, r->k->loops) != WG_OK) continue;
@@ -484,7 +501,6 @@ int program_checker_open(struct program_checker *k) {
                      checked = {.flags = WG_CHECKED, .memory = memory},
                      loops = {.flags = WG_KEEP_CODE, .loops_over = 24, .memory = memory};
     memset(k, 0, sizeof *k);
-    toy_run.noise.state = 1;
     k->plain = wg_tape_new(&none);
     k->checked = wg_tape_new(&checked);
     k->code = wg_tape_new(&code);

@@ -18,7 +18,7 @@ struct truth {
     long double condition;
     long double ref[CHECK_DIRECTIONS][PROGRAM_OUTPUTS + 1][TOY_TERMS];
     long double spread[CHECK_DIRECTIONS][PROGRAM_OUTPUTS + 1][TOY_TERMS];
-    size_t runs; /* with noise */
+    struct program_random noise; /* of this point alone: the same whenever it is looked at */
     /* The plain tape's: of the recording, and of that and sweeps. */
     wg_status recorded, status;
     double value[PROGRAM_OUTPUTS], jacobian[PROGRAM_OUTPUTS * PROGRAM_NUMBERS]; /* row-major */

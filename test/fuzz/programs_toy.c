@@ -39,6 +39,11 @@ static toy_real shake(void) {
     *u ^= *u >> 12, *u ^= *u << 25, *u ^= *u >> 27;
     return (toy_real)(int64_t)(*u * UINT64_C(2685821657736338717)) * 0x1p-114L;
 }
+/* What is lost of this by a partial that is no normal number, as a size of rounded(): half of
+ * the least number there is, whatever the partial is multiplied by. */
+static toy_real below_normal(toy_real by) {
+    return fabsl(by) <= LDBL_MAX ? 0x1p50L * DBL_TRUE_MIN * fabsl(by) : 0;
+}
 /* A term that is a sum of terms of this size. */
 static toy_real rounded(toy_real a, toy_real size) {
     return toy_run.noisy && size <= LDBL_MAX ? a + size * shake() : a;
@@ -104,9 +109,10 @@ struct toy_series toy_div(struct toy_series a, struct toy_series b) {
     y.c[0] = a.c[0] / b.c[0];
     if (y.c[0] != y.c[0]) return no_number();
     y.c[0] = rounded(y.c[0], y.c[0]);
-    /* as by partials: powers of the slope of b, which may cancel others */
+    /* as by partials: powers of the slope of b, which may cancel others, and the partials
+     * themselves, 1/b and a/b^2 and on, which may be no normal numbers */
     const toy_real slope = fabsl(b.c[1] / b.c[0]);
-    toy_real power = fabsl(a.c[0]), other = fabsl(a.c[1]);
+    toy_real power = fabsl(a.c[0]), other = fabsl(a.c[1]), by = fabsl(a.c[1]) + fabsl(b.c[1]);
     for (int k = 1; k < TOY_TERMS; k++) {
         power *= slope;
         toy_real sum = a.c[k], size = fabsl(sum) + power + other;
@@ -118,6 +124,8 @@ struct toy_series toy_div(struct toy_series a, struct toy_series b) {
         }
         sum = rounded(sum, size);
         y.c[k] = sum == 0 ? 0 : sum / b.c[0];
+        y.c[k] = rounded(y.c[k], below_normal(by));
+        by *= fabsl(b.c[1]);
     }
     return y;
 }
