@@ -3,7 +3,7 @@
 #
 # Yours:  CC CXX CPPFLAGS CFLAGS CXXFLAGS LDFLAGS, prefix (or PREFIX) libdir includedir DESTDIR, BLAS_LIBS,
 #         WERROR=1 (warnings are errors), V=1 (show the commands),
-#         T=PATTERN (only the tests so named, as in T='test_ops_*'), DEPTH=2 (with repetitions, as CI does),
+#         T=PATTERN (only the tests so named, as in T='test_ops_*'), DEPTH=2 (with repetitions),
 #         TEST_LEVEL=-O0 (how tests are optimised; those in TEST_LEVEL_NOT are as the library),
 #         CACHE= (no ccache, which compiles where it is installed).
 # Ours:   everything else. Objects stand in build/<hash of compiler and flags>/, so that

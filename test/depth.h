@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* depth.h - how deep a test goes. `make test` runs every test; DEPTH=2, as CI asks for, also what
- * only repeats it: other random programs, another way to compile the same text. */
+/* depth.h - how deep a test goes. `make test` runs every test; DEPTH=2, before a release, also
+ * what only repeats it: other random programs, another way to compile the same text. */
 #ifndef TEST_DEPTH_H
 #define TEST_DEPTH_H
 
