@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 # headers - every public header compiles alone, twice over, and in any order with the others, as C11
 # and as C++17, with DEPTH=2 all together also as C++11: one that needs another one before it is found as C++17. What the headers
-# define carries the prefix, so that nothing of a user's is in the way.
+# define carries the prefix, so that nothing of a user's is in the way, macros of one letter among it (-DN=100).
 set -eu
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
@@ -40,7 +40,9 @@ for header in $public; do
     reversed="$header $reversed"
 done
 compiles wengert/generic.h -DWG_AS_DOUBLE
-compiles wengert/generic.h -DWG_AS_DUAL
+letters=
+for letter in A B C D E F G H I J K L M N O P Q R S T U V W X Y Z; do letters="$letters -D$letter=1"; done
+compiles wengert/generic.h -DWG_AS_DUAL $letters
 
 # Backwards, after headers that are known to define a lot.
 {
@@ -90,10 +92,13 @@ static inline int input(int x) { return x + let(x); }
 static inline int value(int t) { return t + input(t); }
 static inline int add(int r) { return r + value(r); }
 #include <wengert.h>
+#ifdef __cplusplus
+#include <wengert/active.hpp>
+#endif
 int use(int v);
 int use(int v) { return add(v) + OK; }
 C
-compiles own
+compiles own $letters
 
 echo "$(echo $public | wc -w) headers"
 exit $bad

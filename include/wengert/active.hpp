@@ -55,16 +55,16 @@ struct active : wg_real {
     /* The value of a constant expression. */
     explicit constexpr active(detail::constant x) noexcept : wg_real{x.value, {0, 0}} {}
     /* A statement. */
-    template <int N, int L, int B>
-    WGI_CONSTANT active(const expression<N, L, B> &e, const char *file = __builtin_FILE(),
+    template <int N_, int L_, int B_>
+    WGI_CONSTANT active(const expression<N_, L_, B_> &e, const char *file = __builtin_FILE(),
                         int line = __builtin_LINE())
         : wg_real(WGI_IS_CONSTANT() ? wg_real{e.value, {0, 0}}
                                     : detail::let_here(e, file, line)) {}
 
-    template <class X> WGI_CONSTANT14 active &operator+=(const X &x);
-    template <class X> WGI_CONSTANT14 active &operator-=(const X &x);
-    template <class X> WGI_CONSTANT14 active &operator*=(const X &x);
-    template <class X> WGI_CONSTANT14 active &operator/=(const X &x);
+    template <class X_> WGI_CONSTANT14 active &operator+=(const X_ &x);
+    template <class X_> WGI_CONSTANT14 active &operator-=(const X_ &x);
+    template <class X_> WGI_CONSTANT14 active &operator*=(const X_ &x);
+    template <class X_> WGI_CONSTANT14 active &operator/=(const X_ &x);
     WGI_CONSTANT14 active &operator++() { return *this += 1; }
     WGI_CONSTANT14 active &operator--() { return *this -= 1; }
     WGI_CONSTANT14 active operator++(int) {
@@ -87,7 +87,7 @@ namespace named {
 
 /* wg::value - the number alone, which is invisible to the tape. */
 WGI_CONSTANT double value(const active &x) { return x.wg_real::value; }
-template <int N, int L, int B> WGI_CONSTANT double value(const expression<N, L, B> &x) {
+template <int N_, int L_, int B_> WGI_CONSTANT double value(const expression<N_, L_, B_> &x) {
     return x.value;
 }
 template <class Number,
@@ -107,11 +107,12 @@ WGI_FUNCTION bool guards() {
 }
 
 /* An operand as a variable, on the tape of this thread. */
-template <class X, typename std::enable_if<!operand<X>::compound, int>::type = 0>
-WGI_FUNCTION active variable(const X &x) {
+template <class X_, typename std::enable_if<!operand<X_>::compound, int>::type = 0>
+WGI_FUNCTION active variable(const X_ &x) {
     return x;
 }
-template <int N, int L, int B> WGI_FUNCTION active variable(const expression<N, L, B> &x) {
+template <int N_, int L_, int B_>
+WGI_FUNCTION active variable(const expression<N_, L_, B_> &x) {
     return let_here(x, __builtin_FILE(), __builtin_LINE());
 }
 
@@ -120,10 +121,10 @@ template <int N, int L, int B> WGI_FUNCTION active variable(const expression<N, 
 /* ---- operators -------------------------------------------------------------------------- */
 
 #define WGI_ASSIGNMENT(sign, name)                                                             \
-    template <class X> WGI_CONSTANT14 active &active::operator sign##=(const X &x) {           \
-        WGI_ARE_OPERANDS(X);                                                                   \
+    template <class X_> WGI_CONSTANT14 active &active::operator sign##=(const X_ &x) {         \
+        WGI_ARE_OPERANDS(X_);                                                                  \
         return *this = WGI_IS_CONSTANT()                                                       \
-                           ? active(wg_real::value sign detail::operand<X>::value(x))          \
+                           ? active(wg_real::value sign detail::operand<X_>::value(x))         \
                            : active(detail::apply_here<wgi_row_##name>(*this, x));             \
     }
 WGI_ASSIGNMENT(+, add)
@@ -132,15 +133,17 @@ WGI_ASSIGNMENT(*, mul)
 WGI_ASSIGNMENT(/, div)
 #undef WGI_ASSIGNMENT
 
-template <class X, detail::if_own<0, X> = 0> WGI_CONSTANT X operator+(const X &x) { return x; }
+template <class X_, detail::if_own<0, X_> = 0> WGI_CONSTANT X_ operator+(const X_ &x) {
+    return x;
+}
 
 #define WGI_COMPARISON(sign, name)                                                             \
-    template <class X, class Y, detail::if_own<0, X, Y> = 0>                                   \
-    WGI_CONSTANT bool operator sign(const X &x, const Y &y) {                                  \
+    template <class X_, class Y_, detail::if_own<0, X_, Y_> = 0>                               \
+    WGI_CONSTANT bool operator sign(const X_ &x, const Y_ &y) {                                \
         return !WGI_IS_CONSTANT() && detail::guards()                                          \
                    ? wg_##name(detail::tape_here(), detail::variable(x),                       \
                                detail::variable(y)) != 0                                       \
-                   : detail::operand<X>::value(x) sign detail::operand<Y>::value(y);           \
+                   : detail::operand<X_>::value(x) sign detail::operand<Y_>::value(y);         \
     }
 WGI_COMPARISON(<, lt)
 WGI_COMPARISON(<=, le)
@@ -151,8 +154,8 @@ WGI_COMPARISON(!=, ne)
 #undef WGI_COMPARISON
 
 #if defined(__cpp_lib_three_way_comparison)
-template <class X, class Y, detail::if_own<0, X, Y> = 0>
-WGI_CONSTANT std::partial_ordering operator<=>(const X &x, const Y &y) {
+template <class X_, class Y_, detail::if_own<0, X_, Y_> = 0>
+WGI_CONSTANT std::partial_ordering operator<=>(const X_ &x, const Y_ &y) {
     const active a = x, b = y;
     return a < b    ? std::partial_ordering::less
            : a > b  ? std::partial_ordering::greater
@@ -161,7 +164,7 @@ WGI_CONSTANT std::partial_ordering operator<=>(const X &x, const Y &y) {
 }
 #endif
 
-template <class X, detail::if_own<0, X> = 0> WGI_CONSTANT bool operator!(const X &x) {
+template <class X_, detail::if_own<0, X_> = 0> WGI_CONSTANT bool operator!(const X_ &x) {
     return x == 0;
 }
 
@@ -187,9 +190,9 @@ WGI_CONSTANT active::operator Whole() const {
                              : detail::whole_number(*this, static_cast<Whole>(wg_real::value));
 }
 
-template <int N, int L, int B>
+template <int N_, int L_, int B_>
 template <class Whole, typename std::enable_if<std::is_integral<Whole>::value, int>::type>
-WGI_CONSTANT expression<N, L, B>::operator Whole() const {
+WGI_CONSTANT expression<N_, L_, B_>::operator Whole() const {
     return WGI_IS_CONSTANT() ? static_cast<Whole>(value)
                              : static_cast<Whole>(detail::variable(*this));
 }

@@ -17,11 +17,11 @@
 namespace wg {
 namespace detail {
 
-template <std::size_t None, class X>
-using if_own_alone = typename std::enable_if<None == 0 && operand<X>::own, int>::type;
-template <std::size_t None, class X, class To>
+template <std::size_t None_, class X_>
+using if_own_alone = typename std::enable_if<None_ == 0 && operand<X_>::own, int>::type;
+template <std::size_t None_, class X_, class To>
 using if_operand =
-    typename std::enable_if<None == 0 && operand<X>::is && std::is_same<To, active>::value,
+    typename std::enable_if<None_ == 0 && operand<X_>::is && std::is_same<To, active>::value,
                             int>::type;
 /* 2^n by factors that are numbers, the last of which alone may make the result small. */
 WGI_FUNCTION active by_power(const active &x, long n) {
@@ -57,37 +57,37 @@ WGI_FUNCTION bool guard_special(const active &x) {
 } // namespace detail
 
 #define WGI_ONE(type, name)                                                                    \
-    template <class X, class... None, detail::if_own<sizeof...(None), X> = 0>                  \
-    WGI_FUNCTION type name(const X &x, None...)
+    template <class X_, class... None_, detail::if_own<sizeof...(None_), X_> = 0>              \
+    WGI_FUNCTION type name(const X_ &x, None_...)
 
-template <class X, class... None, detail::if_own<sizeof...(None), X> = 0>
-WGI_FUNCTION detail::outcome<wgi_row_fabs, X> abs(const X &x, None...) {
+template <class X_, class... None_, detail::if_own<sizeof...(None_), X_> = 0>
+WGI_FUNCTION detail::outcome<wgi_row_fabs, X_> abs(const X_ &x, None_...) {
     return fabs(x);
 }
-template <class X, class... None, detail::if_own_alone<sizeof...(None), X> = 0>
-WGI_FUNCTION detail::outcome<wgi_row_rint, X> nearbyint(const X &x, None...) {
+template <class X_, class... None_, detail::if_own_alone<sizeof...(None_), X_> = 0>
+WGI_FUNCTION detail::outcome<wgi_row_rint, X_> nearbyint(const X_ &x, None_...) {
     return rint(x);
 }
 /* As std::max and std::min have it, also of a NaN, for operands of any two types: the first of
  * two equal ones, to which the derivative goes. */
-template <class X, class Y, class... None, detail::if_own<sizeof...(None), X, Y> = 0>
-WGI_FUNCTION active max(const X &x, const Y &y, None...) {
+template <class X_, class Y_, class... None_, detail::if_own<sizeof...(None_), X_, Y_> = 0>
+WGI_FUNCTION active max(const X_ &x, const Y_ &y, None_...) {
     const active a = x, b = y;
     return wg_select_lt(a, b, b, a);
 }
-template <class X, class Y, class... None, detail::if_own<sizeof...(None), X, Y> = 0>
-WGI_FUNCTION active min(const X &x, const Y &y, None...) {
+template <class X_, class Y_, class... None_, detail::if_own<sizeof...(None_), X_, Y_> = 0>
+WGI_FUNCTION active min(const X_ &x, const Y_ &y, None_...) {
     const active a = x, b = y;
     return wg_select_lt(b, a, b, a);
 }
-template <class X, class Y, class Z, class... None,
-          detail::if_own<sizeof...(None), X, Y, Z> = 0>
-WGI_FUNCTION active hypot(const X &x, const Y &y, const Z &z, None...) {
+template <class X_, class Y_, class Z_, class... None_,
+          detail::if_own<sizeof...(None_), X_, Y_, Z_> = 0>
+WGI_FUNCTION active hypot(const X_ &x, const Y_ &y, const Z_ &z, None_...) {
     return hypot(active(hypot(active(x), active(y))), active(z));
 }
-template <class X, class Y, class Z, class... None,
-          detail::if_own<sizeof...(None), X, Y, Z> = 0>
-WGI_FUNCTION active lerp(const X &a, const Y &b, const Z &t, None...) {
+template <class X_, class Y_, class Z_, class... None_,
+          detail::if_own<sizeof...(None_), X_, Y_, Z_> = 0>
+WGI_FUNCTION active lerp(const X_ &a, const Y_ &b, const Z_ &t, None_...) {
     const active from = a, to = b;
     return from + t * (to - from);
 }
@@ -107,16 +107,16 @@ WGI_TO_NEAREST(long long, llrint, rint)
 
 /* ---- by the exponent ---- */
 
-template <class X, class... None, detail::if_own_alone<sizeof...(None), X> = 0>
-WGI_FUNCTION active ldexp(const X &x, int n, None...) {
+template <class X_, class... None_, detail::if_own_alone<sizeof...(None_), X_> = 0>
+WGI_FUNCTION active ldexp(const X_ &x, int n, None_...) {
     return detail::by_power(x, n);
 }
-template <class X, class... None, detail::if_own_alone<sizeof...(None), X> = 0>
-WGI_FUNCTION active scalbn(const X &x, int n, None...) {
+template <class X_, class... None_, detail::if_own_alone<sizeof...(None_), X_> = 0>
+WGI_FUNCTION active scalbn(const X_ &x, int n, None_...) {
     return detail::by_power(x, n);
 }
-template <class X, class... None, detail::if_own_alone<sizeof...(None), X> = 0>
-WGI_FUNCTION active scalbln(const X &x, long n, None...) {
+template <class X_, class... None_, detail::if_own_alone<sizeof...(None_), X_> = 0>
+WGI_FUNCTION active scalbln(const X_ &x, long n, None_...) {
     return detail::by_power(x, n);
 }
 WGI_ONE(int, ilogb) {
@@ -131,8 +131,8 @@ WGI_ONE(active, logb) {
     if (!detail::guard_special(y)) detail::guard_exponent(y, static_cast<int>(k));
     return k;
 }
-template <class X, class... None, detail::if_own_alone<sizeof...(None), X> = 0>
-WGI_FUNCTION active frexp(const X &x, int *exponent, None...) {
+template <class X_, class... None_, detail::if_own_alone<sizeof...(None_), X_> = 0>
+WGI_FUNCTION active frexp(const X_ &x, int *exponent, None_...) {
     const active y = x;
     const double v = value(y);
     *exponent = 0;
@@ -142,8 +142,8 @@ WGI_FUNCTION active frexp(const X &x, int *exponent, None...) {
     *exponent = k + 1;
     return detail::by_power(y, -(k + 1));
 }
-template <class X, class To, class... None, detail::if_operand<sizeof...(None), X, To> = 0>
-WGI_FUNCTION active modf(const X &x, To *whole, None...) {
+template <class X_, class To, class... None_, detail::if_operand<sizeof...(None_), X_, To> = 0>
+WGI_FUNCTION active modf(const X_ &x, To *whole, None_...) {
     const active y = x;
     *whole = wg_trunc(y);
     if (wg_fabs(y) > DBL_MAX) return wg_copysign(0, y);
@@ -172,8 +172,8 @@ WGI_FUNCTION void guard_order(const active &x, const active &y) {
 }
 } // namespace detail
 
-template <class X, class Y, class... None, detail::if_own<sizeof...(None), X, Y> = 0>
-WGI_FUNCTION active remquo(const X &x, const Y &y, int *quotient, None...) {
+template <class X_, class Y_, class... None_, detail::if_own<sizeof...(None_), X_, Y_> = 0>
+WGI_FUNCTION active remquo(const X_ &x, const Y_ &y, int *quotient, None_...) {
     const active a = x, b = y, r = remainder(a, b);
     (void)std::remquo(value(a), value(b), quotient);
     if (detail::guards()) {
@@ -182,14 +182,14 @@ WGI_FUNCTION active remquo(const X &x, const Y &y, int *quotient, None...) {
     }
     return r;
 }
-template <class X, class Y, class... None, detail::if_own<sizeof...(None), X, Y> = 0>
-WGI_FUNCTION active nextafter(const X &x, const Y &y, None...) {
+template <class X_, class Y_, class... None_, detail::if_own<sizeof...(None_), X_, Y_> = 0>
+WGI_FUNCTION active nextafter(const X_ &x, const Y_ &y, None_...) {
     const active a = x, b = y;
     detail::guard_order(a, b);
     return detail::neighbour(a, std::nextafter(value(a), value(b)));
 }
-template <class X, class... None, detail::if_own_alone<sizeof...(None), X> = 0>
-WGI_FUNCTION active nexttoward(const X &x, long double y, None...) {
+template <class X_, class... None_, detail::if_own_alone<sizeof...(None_), X_> = 0>
+WGI_FUNCTION active nexttoward(const X_ &x, long double y, None_...) {
     const active a = x;
     detail::guard_order(a, static_cast<double>(y));
     return detail::neighbour(a, std::nexttoward(value(a), y));
@@ -225,8 +225,9 @@ WGI_ONE(int, fpclassify) {
 }
 
 #define WGI_QUESTION(name, sign)                                                               \
-    template <class X, class Y, class... None, detail::if_own<sizeof...(None), X, Y> = 0>      \
-    WGI_FUNCTION bool name(const X &x, const Y &y, None...) {                                  \
+    template <class X_, class Y_, class... None_,                                              \
+              detail::if_own<sizeof...(None_), X_, Y_> = 0>                                    \
+    WGI_FUNCTION bool name(const X_ &x, const Y_ &y, None_...) {                               \
         return x sign y;                                                                       \
     }
 WGI_QUESTION(isgreater, >)
@@ -234,13 +235,13 @@ WGI_QUESTION(isgreaterequal, >=)
 WGI_QUESTION(isless, <)
 WGI_QUESTION(islessequal, <=)
 #undef WGI_QUESTION
-template <class X, class Y, class... None, detail::if_own<sizeof...(None), X, Y> = 0>
-WGI_FUNCTION bool islessgreater(const X &x, const Y &y, None...) {
+template <class X_, class Y_, class... None_, detail::if_own<sizeof...(None_), X_, Y_> = 0>
+WGI_FUNCTION bool islessgreater(const X_ &x, const Y_ &y, None_...) {
     const active a = x, b = y;
     return a < b || a > b;
 }
-template <class X, class Y, class... None, detail::if_own<sizeof...(None), X, Y> = 0>
-WGI_FUNCTION bool isunordered(const X &x, const Y &y, None...) {
+template <class X_, class Y_, class... None_, detail::if_own<sizeof...(None_), X_, Y_> = 0>
+WGI_FUNCTION bool isunordered(const X_ &x, const Y_ &y, None_...) {
     return isnan(x) || isnan(y);
 }
 

@@ -92,13 +92,13 @@ WGI_FUNCTION active mean(const active &k, active *sum) {
     return a;
 }
 
-template <class X> struct is_refused : std::false_type {};
+template <class X_> struct is_refused : std::false_type {};
 
 } // namespace detail
 
 #define WGI_SPECIAL(name, ...)                                                                 \
-    template <class X, class... None, detail::if_own<sizeof...(None), X> = 0>                  \
-    WGI_FUNCTION active name(__VA_ARGS__, const X &x_, None...)
+    template <class X_, class... None_, detail::if_own<sizeof...(None_), X_> = 0>              \
+    WGI_FUNCTION active name(__VA_ARGS__, const X_ &x_, None_...)
 
 WGI_SPECIAL(assoc_legendre, unsigned l, unsigned m) {
     const active x = x_;
@@ -150,17 +150,16 @@ WGI_SPECIAL(sph_neumann, unsigned n) { return detail::apply<detail::wgi_row_user
 #undef WGI_SPECIAL
 
 #define WGI_BESSEL(name)                                                                       \
-    template <class Order, class X, class... None, detail::if_own<sizeof...(None), X> = 0>     \
-    WGI_FUNCTION active name(Order order, const X &x, None...) {                               \
+    template <class Order, class X_, class... None_, detail::if_own<sizeof...(None_), X_> = 0> \
+    WGI_FUNCTION active name(Order order, const X_ &x, None_...) {                             \
         static_assert(std::is_arithmetic<Order>::value,                                        \
                       "wengert: a Bessel function has no derivative by its order here");       \
-        return detail::apply<detail::wgi_row_user_##name>(active(x), active(order));                                       \
+        return detail::apply<detail::wgi_row_user_##name>(active(x), active(order));           \
     }                                                                                          \
-    template <class X, class Y, class... None,                                                 \
-              detail::if_own<sizeof...(None), X> = 0,                                          \
-              typename std::enable_if<std::is_arithmetic<Y>::value, int>::type = 0>            \
-    WGI_FUNCTION active name(const X &, Y, None...) {                                          \
-        static_assert(detail::is_refused<X>::value,                                            \
+    template <class X_, class Y_, class... None_, detail::if_own<sizeof...(None_), X_> = 0,    \
+              typename std::enable_if<std::is_arithmetic<Y_>::value, int>::type = 0>           \
+    WGI_FUNCTION active name(const X_ &, Y_, None_...) {                                       \
+        static_assert(detail::is_refused<X_>::value,                                           \
                       "wengert: a Bessel function has no derivative by its order here");       \
         return 0;                                                                              \
     }
@@ -170,8 +169,8 @@ WGI_BESSEL(cyl_bessel_i)
 WGI_BESSEL(cyl_bessel_k)
 #undef WGI_BESSEL
 
-template <class X, class... None, detail::if_own<sizeof...(None), X> = 0>
-WGI_FUNCTION active expint(const X &x, None...) {
+template <class X_, class... None_, detail::if_own<sizeof...(None_), X_> = 0>
+WGI_FUNCTION active expint(const X_ &x, None_...) {
     return detail::apply<detail::wgi_row_user_expint>(active(x));
 }
 namespace detail {
@@ -185,20 +184,20 @@ WGI_FUNCTION double gamma_sign(const active &x) {
     return std::copysign(1.0, std::tgamma(v));
 }
 } // namespace detail
-template <class X, class Y, class... None, detail::if_own<sizeof...(None), X, Y> = 0>
-WGI_FUNCTION active beta(const X &x, const Y &y, None...) {
+template <class X_, class Y_, class... None_, detail::if_own<sizeof...(None_), X_, Y_> = 0>
+WGI_FUNCTION active beta(const X_ &x, const Y_ &y, None_...) {
     const active a = x, b = y, both = a + b;
     return detail::gamma_sign(a) * detail::gamma_sign(b) * detail::gamma_sign(both) *
            wg_exp(wg_lgamma(a) + wg_lgamma(b) - wg_lgamma(both));
 }
-template <class X, class... None, detail::if_own<sizeof...(None), X> = 0>
-WGI_FUNCTION active comp_ellint_1(const X &x, None...) {
+template <class X_, class... None_, detail::if_own<sizeof...(None_), X_> = 0>
+WGI_FUNCTION active comp_ellint_1(const X_ &x, None_...) {
     const active k = x;
     if (wg_fabs(k) == 1) return 1 / ((1 - k) * (1 + k)); /* infinite, and so is its slope */
     return 3.14159265358979323846 / 2 / detail::mean(k, nullptr);
 }
-template <class X, class... None, detail::if_own<sizeof...(None), X> = 0>
-WGI_FUNCTION active comp_ellint_2(const X &x, None...) {
+template <class X_, class... None_, detail::if_own<sizeof...(None_), X_> = 0>
+WGI_FUNCTION active comp_ellint_2(const X_ &x, None_...) {
     const active k = x;
     if (wg_fabs(k) == 1) return 1 + wg_sqrt((1 - k) * (1 + k)); /* with the slope it has there */
     active sum = k * k / 2;
@@ -207,18 +206,18 @@ WGI_FUNCTION active comp_ellint_2(const X &x, None...) {
 }
 
 #define WGI_REFUSED(name)                                                                      \
-    template <class X, class... More, detail::if_own<0, X> = 0>                                \
-    WGI_FUNCTION active name(const X &, const More &...) {                                     \
-        static_assert(detail::is_refused<X>::value,                                            \
+    template <class X_, class... More, detail::if_own<0, X_> = 0>                              \
+    WGI_FUNCTION active name(const X_ &, const More &...) {                                    \
+        static_assert(detail::is_refused<X_>::value,                                           \
                       "wengert: no derivative of " #name " here");                             \
         return 0;                                                                              \
     }
 WGI_REFUSED(riemann_zeta)
 #undef WGI_REFUSED
 #define WGI_REFUSED(name)                                                                      \
-    template <class X, class Y, class... More, detail::if_own<0, X, Y> = 0>                    \
-    WGI_FUNCTION active name(const X &, const Y &, const More &...) {                          \
-        static_assert(detail::is_refused<X>::value,                                            \
+    template <class X_, class Y_, class... More, detail::if_own<0, X_, Y_> = 0>                \
+    WGI_FUNCTION active name(const X_ &, const Y_ &, const More &...) {                        \
+        static_assert(detail::is_refused<X_>::value,                                           \
                       "wengert: no derivative of " #name " here");                             \
         return 0;                                                                              \
     }

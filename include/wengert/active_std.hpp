@@ -79,18 +79,18 @@ inline void swap(active &x, active &y) noexcept {
 /* ---- complex numbers: with numbers and expressions, as those of double have it ---- */
 
 namespace detail {
-template <class X>
+template <class X_>
 using if_other_part =
-    typename std::enable_if<operand<X>::is && !std::is_same<X, active>::value, int>::type;
+    typename std::enable_if<operand<X_>::is && !std::is_same<X_, active>::value, int>::type;
 } // namespace detail
 
 #define WGI_COMPLEX_OPERATOR(type, sign)                                                       \
-    template <class X, detail::if_other_part<X> = 0>                                           \
-    type operator sign(const std::complex<active> &z, const X &x) {                            \
+    template <class X_, detail::if_other_part<X_> = 0>                                         \
+    type operator sign(const std::complex<active> &z, const X_ &x) {                           \
         return z sign active(x);                                                               \
     }                                                                                          \
-    template <class X, detail::if_other_part<X> = 0>                                           \
-    type operator sign(const X &x, const std::complex<active> &z) {                            \
+    template <class X_, detail::if_other_part<X_> = 0>                                         \
+    type operator sign(const X_ &x, const std::complex<active> &z) {                           \
         return active(x) sign z;                                                               \
     }
 WGI_COMPLEX_OPERATOR(std::complex<active>, +)
@@ -118,30 +118,33 @@ inline std::complex<active> pow(const std::complex<active> &z, int n) {
     }
     return n < 0 ? std::complex<active>(1) / y : y;
 }
-template <class X, detail::if_other_part<X> = 0>
-std::complex<active> pow(const std::complex<active> &z, const X &x) {
+template <class X_, detail::if_other_part<X_> = 0>
+std::complex<active> pow(const std::complex<active> &z, const X_ &x) {
     return pow(z, active(x));
 }
-template <class X, detail::if_other_part<X> = 0>
-std::complex<active> pow(const X &x, const std::complex<active> &z) {
+template <class X_, detail::if_other_part<X_> = 0>
+std::complex<active> pow(const X_ &x, const std::complex<active> &z) {
     return std::pow(active(x), z);
 }
 
 /* Of real numbers: as std::polar and its kin alone. */
 namespace named {
-template <class X, class Y, detail::if_own<0, X, Y> = 0>
-std::complex<active> polar(const X &size, const Y &angle) {
+template <class X_, class Y_, detail::if_own<0, X_, Y_> = 0>
+std::complex<active> polar(const X_ &size, const Y_ &angle) {
     return std::polar<active>(active(size), active(angle));
 }
-template <int N, int L, int B>
-std::complex<active> polar(const expression<N, L, B> &size, const expression<N, L, B> &angle = 0) {
+template <int N_, int L_, int B_>
+std::complex<active> polar(const expression<N_, L_, B_> &size,
+                           const expression<N_, L_, B_> &angle = 0) {
     return std::polar<active>(active(size), active(angle));
 }
-template <class X, detail::if_own<0, X> = 0> X real(const X &x) { return x; }
-template <class X, detail::if_own<0, X> = 0> active imag(const X &) { return 0; }
-template <class X, detail::if_own<0, X> = 0> active norm(const X &x) { return wg_square(x); }
-template <class X, detail::if_own<0, X> = 0> active arg(const X &x) { return wg_atan2(0.0, x); }
-template <class X, detail::if_own<0, X> = 0> std::complex<active> conj(const X &x) {
+template <class X_, detail::if_own<0, X_> = 0> X_ real(const X_ &x) { return x; }
+template <class X_, detail::if_own<0, X_> = 0> active imag(const X_ &) { return 0; }
+template <class X_, detail::if_own<0, X_> = 0> active norm(const X_ &x) { return wg_square(x); }
+template <class X_, detail::if_own<0, X_> = 0> active arg(const X_ &x) {
+    return wg_atan2(0.0, x);
+}
+template <class X_, detail::if_own<0, X_> = 0> std::complex<active> conj(const X_ &x) {
     return std::complex<active>(x, -0.0);
 }
 } // namespace named
@@ -167,8 +170,9 @@ namespace wg {
 
 /* ---- streams and text: the number ---- */
 
-template <class Char, class Traits, class X, detail::if_own<0, X> = 0>
-std::basic_ostream<Char, Traits> &operator<<(std::basic_ostream<Char, Traits> &to, const X &x) {
+template <class Char, class Traits, class X_, detail::if_own<0, X_> = 0>
+std::basic_ostream<Char, Traits> &operator<<(std::basic_ostream<Char, Traits> &to,
+                                             const X_ &x) {
     return to << value(x);
 }
 template <class Char, class Traits>
@@ -180,7 +184,7 @@ std::basic_istream<Char, Traits> &operator>>(std::basic_istream<Char, Traits> &f
     return from;
 }
 
-template <class X, detail::if_own<0, X> = 0> std::string to_string(const X &x) {
+template <class X_, detail::if_own<0, X_> = 0> std::string to_string(const X_ &x) {
     return std::to_string(value(x));
 }
 
@@ -189,56 +193,57 @@ template <class X, detail::if_own<0, X> = 0> std::string to_string(const X &x) {
 
 namespace detail {
 
-template <class X, typename std::enable_if<!operand<X>::own, int>::type = 0>
-const X &printed(const X &x) {
+template <class X_, typename std::enable_if<!operand<X_>::own, int>::type = 0>
+const X_ &printed(const X_ &x) {
     return x;
 }
-template <class X, typename std::enable_if<operand<X>::own, int>::type = 0>
-double printed(const X &x) {
+template <class X_, typename std::enable_if<operand<X_>::own, int>::type = 0>
+double printed(const X_ &x) {
     return value(x);
 }
 /* What is read is a number. */
-template <class X> X *scanned(X *x) { return x; }
+template <class X_> X_ *scanned(X_ *x) { return x; }
 inline double *scanned(active *x) {
     x->at = wg_handle();
     return &x->wg_real::value;
 }
 
-template <class... X> using one_is_printed = any_of<operand<X>::own...>;
-template <class... X> using one_is_scanned = any_of<std::is_same<X, active *>::value...>;
+template <class... X_> using one_is_printed = any_of<operand<X_>::own...>;
+template <class... X_> using one_is_scanned = any_of<std::is_same<X_, active *>::value...>;
 #define WGI_IF_PRINTED                                                                         \
-    typename std::enable_if<detail::one_is_printed<X...>::value, int>::type = 0
+    typename std::enable_if<detail::one_is_printed<X_...>::value, int>::type = 0
 #define WGI_IF_SCANNED                                                                         \
-    typename std::enable_if<detail::one_is_scanned<X...>::value, int>::type = 0
+    typename std::enable_if<detail::one_is_scanned<X_...>::value, int>::type = 0
 
 } // namespace detail
 
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wformat-nonliteral"
 #pragma GCC diagnostic ignored "-Wformat-security"
-template <class... X, WGI_IF_PRINTED> int printf(const char *format, const X &...x) {
+template <class... X_, WGI_IF_PRINTED> int printf(const char *format, const X_ &...x) {
     return std::printf(format, detail::printed(x)...);
 }
-template <class... X, WGI_IF_PRINTED>
-int fprintf(std::FILE *to, const char *format, const X &...x) {
+template <class... X_, WGI_IF_PRINTED>
+int fprintf(std::FILE *to, const char *format, const X_ &...x) {
     return std::fprintf(to, format, detail::printed(x)...);
 }
-template <class... X, WGI_IF_PRINTED> int sprintf(char *to, const char *format, const X &...x) {
+template <class... X_, WGI_IF_PRINTED>
+int sprintf(char *to, const char *format, const X_ &...x) {
     return std::sprintf(to, format, detail::printed(x)...);
 }
-template <class... X, WGI_IF_PRINTED>
-int snprintf(char *to, std::size_t size, const char *format, const X &...x) {
+template <class... X_, WGI_IF_PRINTED>
+int snprintf(char *to, std::size_t size, const char *format, const X_ &...x) {
     return std::snprintf(to, size, format, detail::printed(x)...);
 }
-template <class... X, WGI_IF_SCANNED> int scanf(const char *format, X... x) {
+template <class... X_, WGI_IF_SCANNED> int scanf(const char *format, X_... x) {
     return std::scanf(format, detail::scanned(x)...);
 }
-template <class... X, WGI_IF_SCANNED>
-int fscanf(std::FILE *from, const char *format, X... x) {
+template <class... X_, WGI_IF_SCANNED>
+int fscanf(std::FILE *from, const char *format, X_... x) {
     return std::fscanf(from, format, detail::scanned(x)...);
 }
-template <class... X, WGI_IF_SCANNED>
-int sscanf(const char *from, const char *format, X... x) {
+template <class... X_, WGI_IF_SCANNED>
+int sscanf(const char *from, const char *format, X_... x) {
     return std::sscanf(from, format, detail::scanned(x)...);
 }
 #pragma GCC diagnostic pop

@@ -254,13 +254,13 @@ WGI_FUNCTION wg_dual wgi_dual_chain4(double v, int r, double d, wg_dual x, int s
 namespace wg {
 using dual = wg_dual;
 namespace detail {
-template <class X> constexpr bool is_dual = std::is_same_v<X, wg_dual>;
-template <class... X>
-constexpr bool are_dual_operands = ((is_dual<X> || std::is_arithmetic_v<X>)&&...);
-template <class... X>
-constexpr bool one_is_dual = (is_dual<X> || ...) && are_dual_operands<X...>;
-template <std::size_t None, class... X>
-using if_dual = std::enable_if_t<None == 0 && one_is_dual<X...>, int>;
+template <class X_> constexpr bool is_dual = std::is_same_v<X_, wg_dual>;
+template <class... X_>
+constexpr bool are_dual_operands = ((is_dual<X_> || std::is_arithmetic_v<X_>)&&...);
+template <class... X_>
+constexpr bool one_is_dual = (is_dual<X_> || ...) && are_dual_operands<X_...>;
+template <std::size_t None_, class... X_>
+using if_dual = std::enable_if_t<None_ == 0 && one_is_dual<X_...>, int>;
 WGI_FUNCTION wg_dual lift(const wg_dual &x) { return x; }
 WGI_FUNCTION wg_dual lift(double x) { return wg_dual_constant(x); }
 WGI_FUNCTION double primal(const wg_dual &x) { return x.value; }
@@ -273,88 +273,87 @@ WGI_FUNCTION double primal(double x) { return x; }
     static_assert(are_dual_operands<__VA_ARGS__>,                                              \
                   "wengert: an operand is neither a dual nor a number: a pointer, or a taped " \
                   "variable?")
-#define WGI_DUAL_TEMPLATE1(space, name)                                                              \
-    template <class X> WGI_FUNCTION auto wgi_any_##name(const X &x) {                          \
-        WGI_ARE_DUAL_OPERANDS(X);                                                              \
-        if constexpr (one_is_dual<X>) return wgi_dual_##name(x, 1);                            \
+#define WGI_DUAL_TEMPLATE1(space, name)                                                        \
+    template <class X_> WGI_FUNCTION auto wgi_any_##name(const X_ &x) {                        \
+        WGI_ARE_DUAL_OPERANDS(X_);                                                             \
+        if constexpr (one_is_dual<X_>) return wgi_dual_##name(x, 1);                           \
         else return wgi_op_##name##_v(static_cast<double>(x));                                 \
     }                                                                                          \
     namespace wg {                                                                             \
     namespace space {                                                                          \
-    template <class X, class... None,                                                          \
-              detail::if_dual<sizeof...(None), X> = 0>                                         \
-    WGI_FUNCTION wg_dual (name)(const X &x, None...) {                                         \
+    template <class X_, class... None_, detail::if_dual<sizeof...(None_), X_> = 0>             \
+    WGI_FUNCTION wg_dual(name)(const X_ &x, None_...) {                                        \
         return wgi_any_##name(x);                                                              \
     }                                                                                          \
     }                                                                                          \
     }
-#define WGI_DUAL_TEMPLATE2(space, name)                                                              \
-    template <class X, class Y> WGI_FUNCTION auto wgi_any_##name(const X &x, const Y &y) {     \
-        WGI_ARE_DUAL_OPERANDS(X, Y);                                                           \
-        if constexpr (one_is_dual<X, Y>)                                                       \
-            return wgi_dual_##name(lift(x), is_dual<X>, lift(y), is_dual<Y>);                  \
+#define WGI_DUAL_TEMPLATE2(space, name)                                                        \
+    template <class X_, class Y_> WGI_FUNCTION auto wgi_any_##name(const X_ &x, const Y_ &y) { \
+        WGI_ARE_DUAL_OPERANDS(X_, Y_);                                                         \
+        if constexpr (one_is_dual<X_, Y_>)                                                     \
+            return wgi_dual_##name(lift(x), is_dual<X_>, lift(y), is_dual<Y_>);                \
         else return wgi_op_##name##_v(static_cast<double>(x), static_cast<double>(y));         \
     }                                                                                          \
     namespace wg {                                                                             \
     namespace space {                                                                          \
-    template <class X, class Y, class... None,                                                 \
-              detail::if_dual<sizeof...(None), X, Y> = 0>                                      \
-    WGI_FUNCTION wg_dual (name)(const X &x, const Y &y, None...) {                             \
+    template <class X_, class Y_, class... None_,                                              \
+              detail::if_dual<sizeof...(None_), X_, Y_> = 0>                                   \
+    WGI_FUNCTION wg_dual(name)(const X_ &x, const Y_ &y, None_...) {                           \
         return wgi_any_##name(x, y);                                                           \
     }                                                                                          \
     }                                                                                          \
     }
-#define WGI_DUAL_TEMPLATE3(space, name)                                                              \
-    template <class X, class Y, class Z>                                                       \
-    WGI_FUNCTION auto wgi_any_##name(const X &x, const Y &y, const Z &z) {                     \
-        WGI_ARE_DUAL_OPERANDS(X, Y, Z);                                                        \
-        if constexpr (one_is_dual<X, Y, Z>)                                                    \
-            return wgi_dual_##name(lift(x), is_dual<X>, lift(y), is_dual<Y>, lift(z),          \
-                                   is_dual<Z>);                                                \
+#define WGI_DUAL_TEMPLATE3(space, name)                                                        \
+    template <class X_, class Y_, class Z_>                                                    \
+    WGI_FUNCTION auto wgi_any_##name(const X_ &x, const Y_ &y, const Z_ &z) {                  \
+        WGI_ARE_DUAL_OPERANDS(X_, Y_, Z_);                                                     \
+        if constexpr (one_is_dual<X_, Y_, Z_>)                                                 \
+            return wgi_dual_##name(lift(x), is_dual<X_>, lift(y), is_dual<Y_>, lift(z),        \
+                                   is_dual<Z_>);                                               \
         else                                                                                   \
             return wgi_op_##name##_v(static_cast<double>(x), static_cast<double>(y),           \
                                      static_cast<double>(z));                                  \
     }                                                                                          \
     namespace wg {                                                                             \
     namespace space {                                                                          \
-    template <class X, class Y, class Z, class... None,                                        \
-              detail::if_dual<sizeof...(None), X, Y, Z> = 0>                                   \
-    WGI_FUNCTION wg_dual (name)(const X &x, const Y &y, const Z &z, None...) {                 \
+    template <class X_, class Y_, class Z_, class... None_,                                    \
+              detail::if_dual<sizeof...(None_), X_, Y_, Z_> = 0>                               \
+    WGI_FUNCTION wg_dual(name)(const X_ &x, const Y_ &y, const Z_ &z, None_...) {              \
         return wgi_any_##name(x, y, z);                                                        \
     }                                                                                          \
     }                                                                                          \
     }
-#define WGI_DUAL_TEMPLATE4(space, name)                                                              \
-    template <class X, class Y, class Z, class W>                                              \
-    WGI_FUNCTION auto wgi_any_##name(const X &x, const Y &y, const Z &z, const W &w) {         \
-        WGI_ARE_DUAL_OPERANDS(X, Y, Z, W);                                                     \
-        if constexpr (one_is_dual<X, Y, Z, W>)                                                 \
-            return wgi_dual_##name(lift(x), is_dual<X>, lift(y), is_dual<Y>, lift(z),          \
-                                   is_dual<Z>, lift(w), is_dual<W>);                           \
+#define WGI_DUAL_TEMPLATE4(space, name)                                                        \
+    template <class X_, class Y_, class Z_, class W_>                                          \
+    WGI_FUNCTION auto wgi_any_##name(const X_ &x, const Y_ &y, const Z_ &z, const W_ &w) {     \
+        WGI_ARE_DUAL_OPERANDS(X_, Y_, Z_, W_);                                                 \
+        if constexpr (one_is_dual<X_, Y_, Z_, W_>)                                             \
+            return wgi_dual_##name(lift(x), is_dual<X_>, lift(y), is_dual<Y_>, lift(z),        \
+                                   is_dual<Z_>, lift(w), is_dual<W_>);                         \
         else                                                                                   \
             return wgi_op_##name##_v(static_cast<double>(x), static_cast<double>(y),           \
                                      static_cast<double>(z), static_cast<double>(w));          \
     }                                                                                          \
     namespace wg {                                                                             \
     namespace space {                                                                          \
-    template <class X, class Y, class Z, class W, class... None,                               \
-              detail::if_dual<sizeof...(None), X, Y, Z, W> = 0>                                \
-    WGI_FUNCTION wg_dual (name)(const X &x, const Y &y, const Z &z, const W &w, None...) {     \
+    template <class X_, class Y_, class Z_, class W_, class... None_,                          \
+              detail::if_dual<sizeof...(None_), X_, Y_, Z_, W_> = 0>                           \
+    WGI_FUNCTION wg_dual(name)(const X_ &x, const Y_ &y, const Z_ &z, const W_ &w, None_...) { \
         return wgi_any_##name(x, y, z, w);                                                     \
     }                                                                                          \
     }                                                                                          \
     }
 #define WGI_DUAL_OPERATOR1(sign, name)                                                         \
     namespace wg {                                                                             \
-    template <class X, std::enable_if_t<detail::one_is_dual<X>, int> = 0>                      \
-    WGI_FUNCTION wg_dual operator sign(const X &x) {                                           \
+    template <class X_, std::enable_if_t<detail::one_is_dual<X_>, int> = 0>                    \
+    WGI_FUNCTION wg_dual operator sign(const X_ &x) {                                          \
         return wgi_any_##name(x);                                                              \
     }                                                                                          \
     }
 #define WGI_DUAL_OPERATOR2(sign, name)                                                         \
     namespace wg {                                                                             \
-    template <class X, class Y, std::enable_if_t<detail::one_is_dual<X, Y>, int> = 0>          \
-    WGI_FUNCTION wg_dual operator sign(const X &x, const Y &y) {                               \
+    template <class X_, class Y_, std::enable_if_t<detail::one_is_dual<X_, Y_>, int> = 0>      \
+    WGI_FUNCTION wg_dual operator sign(const X_ &x, const Y_ &y) {                             \
         return wgi_any_##name(x, y);                                                           \
     }                                                                                          \
     }

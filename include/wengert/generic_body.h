@@ -204,60 +204,60 @@
 
 #else
 
-template <class X> WGI_FUNCTION wg_dual wgi_any_let(const X &x) {
-    WGI_ARE_DUAL_OPERANDS(X);
+template <class X_> WGI_FUNCTION wg_dual wgi_any_let(const X_ &x) {
+    WGI_ARE_DUAL_OPERANDS(X_);
     return lift(x);
 }
-template <class X> WGI_FUNCTION double wgi_any_number(const X &x) {
-    WGI_ARE_DUAL_OPERANDS(X);
+template <class X_> WGI_FUNCTION double wgi_any_number(const X_ &x) {
+    WGI_ARE_DUAL_OPERANDS(X_);
     return primal(x);
 }
-template <class F, class X> WGI_FUNCTION auto wgi_any_user(const X &x) {
-    WGI_ARE_DUAL_OPERANDS(X);
-    const double a[] = {primal(x)}, v = F::v(a);
-    if constexpr (is_dual<X>) return wgi_dual_chain1(v, WGI_TIMES, F::d(std::integral_constant<int, 0>(), a, v), x);
+template <class F_, class X_> WGI_FUNCTION auto wgi_any_user(const X_ &x) {
+    WGI_ARE_DUAL_OPERANDS(X_);
+    const double a[] = {primal(x)}, v = F_::v(a);
+    if constexpr (is_dual<X_>)
+        return wgi_dual_chain1(v, WGI_TIMES, F_::d(std::integral_constant<int, 0>(), a, v), x);
     else return v;
 }
-template <class F, class X, class Y> WGI_FUNCTION auto wgi_any_user(const X &x, const Y &y) {
-    WGI_ARE_DUAL_OPERANDS(X, Y);
-    constexpr int i = is_dual<X>, j = is_dual<Y>;
-    const double a[] = {primal(x), primal(y)}, v = F::v(a);
+template <class F_, class X_, class Y_>
+WGI_FUNCTION auto wgi_any_user(const X_ &x, const Y_ &y) {
+    WGI_ARE_DUAL_OPERANDS(X_, Y_);
+    constexpr int i = is_dual<X_>, j = is_dual<Y_>;
+    const double a[] = {primal(x), primal(y)}, v = F_::v(a);
     if constexpr (i || j)
-        return wgi_dual_chain2(v, i ? WGI_TIMES : WGI_NONE, i ? F::d(std::integral_constant<int, 0>(), a, v) : 0,
-                               lift(x), j ? WGI_TIMES : WGI_NONE,
-                               j ? F::d(std::integral_constant<int, 1>(), a, v) : 0, lift(y));
+        return wgi_dual_chain2(v, i ? WGI_TIMES : WGI_NONE,
+                               i ? F_::d(std::integral_constant<int, 0>(), a, v) : 0, lift(x),
+                               j ? WGI_TIMES : WGI_NONE,
+                               j ? F_::d(std::integral_constant<int, 1>(), a, v) : 0, lift(y));
     else return v;
 }
-template <class F, class X, class Y, class Z>
-WGI_FUNCTION auto wgi_any_user(const X &x, const Y &y, const Z &z) {
-    WGI_ARE_DUAL_OPERANDS(X, Y, Z);
-    constexpr int i = is_dual<X>, j = is_dual<Y>, k = is_dual<Z>;
-    const double a[] = {primal(x), primal(y), primal(z)}, v = F::v(a);
+template <class F_, class X_, class Y_, class Z_>
+WGI_FUNCTION auto wgi_any_user(const X_ &x, const Y_ &y, const Z_ &z) {
+    WGI_ARE_DUAL_OPERANDS(X_, Y_, Z_);
+    constexpr int i = is_dual<X_>, j = is_dual<Y_>, k = is_dual<Z_>;
+    const double a[] = {primal(x), primal(y), primal(z)}, v = F_::v(a);
     if constexpr (i || j || k)
-        return wgi_dual_chain3(v,
-                               i ? WGI_TIMES : WGI_NONE, i ? F::d(std::integral_constant<int, 0>(), a, v) : 0,
-                               lift(x),
-                               j ? WGI_TIMES : WGI_NONE, j ? F::d(std::integral_constant<int, 1>(), a, v) : 0,
-                               lift(y),
-                               k ? WGI_TIMES : WGI_NONE, k ? F::d(std::integral_constant<int, 2>(), a, v) : 0,
-                               lift(z));
+        return wgi_dual_chain3(v, i ? WGI_TIMES : WGI_NONE,
+                               i ? F_::d(std::integral_constant<int, 0>(), a, v) : 0, lift(x),
+                               j ? WGI_TIMES : WGI_NONE,
+                               j ? F_::d(std::integral_constant<int, 1>(), a, v) : 0, lift(y),
+                               k ? WGI_TIMES : WGI_NONE,
+                               k ? F_::d(std::integral_constant<int, 2>(), a, v) : 0, lift(z));
     else return v;
 }
-template <class F, class X, class Y, class Z, class W>
-WGI_FUNCTION auto wgi_any_user(const X &x, const Y &y, const Z &z, const W &w) {
-    WGI_ARE_DUAL_OPERANDS(X, Y, Z, W);
-    constexpr int i = is_dual<X>, j = is_dual<Y>, k = is_dual<Z>, m = is_dual<W>;
-    const double a[] = {primal(x), primal(y), primal(z), primal(w)}, v = F::v(a);
+template <class F_, class X_, class Y_, class Z_, class W_>
+WGI_FUNCTION auto wgi_any_user(const X_ &x, const Y_ &y, const Z_ &z, const W_ &w) {
+    WGI_ARE_DUAL_OPERANDS(X_, Y_, Z_, W_);
+    constexpr int i = is_dual<X_>, j = is_dual<Y_>, k = is_dual<Z_>, m = is_dual<W_>;
+    const double a[] = {primal(x), primal(y), primal(z), primal(w)}, v = F_::v(a);
     if constexpr (i || j || k || m)
-        return wgi_dual_chain4(v,
-                               i ? WGI_TIMES : WGI_NONE, i ? F::d(std::integral_constant<int, 0>(), a, v) : 0,
-                               lift(x),
-                               j ? WGI_TIMES : WGI_NONE, j ? F::d(std::integral_constant<int, 1>(), a, v) : 0,
-                               lift(y),
-                               k ? WGI_TIMES : WGI_NONE, k ? F::d(std::integral_constant<int, 2>(), a, v) : 0,
-                               lift(z),
-                               m ? WGI_TIMES : WGI_NONE, m ? F::d(std::integral_constant<int, 3>(), a, v) : 0,
-                               lift(w));
+        return wgi_dual_chain4(
+            v, i ? WGI_TIMES : WGI_NONE, i ? F_::d(std::integral_constant<int, 0>(), a, v) : 0,
+            lift(x), j ? WGI_TIMES : WGI_NONE,
+            j ? F_::d(std::integral_constant<int, 1>(), a, v) : 0, lift(y),
+            k ? WGI_TIMES : WGI_NONE, k ? F_::d(std::integral_constant<int, 2>(), a, v) : 0,
+            lift(z), m ? WGI_TIMES : WGI_NONE,
+            m ? F_::d(std::integral_constant<int, 3>(), a, v) : 0, lift(w));
     else return v;
 }
 #define WGI_DUAL_USER1(name, x) wgi_any_user<wgi_row_user_##name>(x)

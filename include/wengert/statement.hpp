@@ -12,8 +12,9 @@
  * have more makes variables of its longest operands first, on the tape of the innermost
  * wg::scope; where there is none, the limits are checked by the compiler in wg_let.
  *
- * Names:  X Y Z W types of operands;  a b c d their values;  v the value;  p partials, x values
- * and h handles of a list (slot in the low half);  N operands, L numbers, B bits of code. */
+ * Names:  X_ Y_ Z_ W_ types of operands;  a b c d their values;  v the value;  p partials, x
+ * values and h handles of a list (slot in the low half);  N_ operands, L_ numbers, B_ bits of
+ * code: macros of one letter are the user's, as -DN=100. */
 #ifndef WENGERT_STATEMENT_HPP
 #define WENGERT_STATEMENT_HPP
 
@@ -79,12 +80,12 @@ namespace detail {
 /* ---- lists ---------------------------------------------------------------------------------
  * Every loop is a pack of constant indices: what a compiler dissolves into registers. */
 
-template <int... K> struct sequence {};
-template <int N, int... K> struct sequence_to {
-    using type = typename sequence_to<N - 1, N - 1, K...>::type;
+template <int... K_> struct sequence {};
+template <int N_, int... K_> struct sequence_to {
+    using type = typename sequence_to<N_ - 1, N_ - 1, K_...>::type;
 };
-template <int... K> struct sequence_to<0, K...> { using type = sequence<K...>; };
-template <int N> using indices = typename sequence_to<N>::type;
+template <int... K_> struct sequence_to<0, K_...> { using type = sequence<K_...>; };
+template <int N_> using indices = typename sequence_to<N_>::type;
 
 /* Does for each index of a pack what is written before it. */
 #define WGI_FOR_EACH(...)                                                                      \
@@ -112,18 +113,19 @@ template <class... More> constexpr int place_of(int m, int first, More... more) 
     return first == m ? 0 : 1 + place_of(m, more...);
 }
 /* Of an arithmetic type, or of an enumeration that converts as one. */
-template <class X>
-struct is_number : std::integral_constant<bool, std::is_arithmetic<X>::value ||
-                                                    (std::is_enum<X>::value &&
-                                                     std::is_convertible<X, double>::value)> {};
+template <class X_>
+struct is_number : std::integral_constant<bool, std::is_arithmetic<X_>::value ||
+                                                    (std::is_enum<X_>::value &&
+                                                     std::is_convertible<X_, double>::value)> {
+};
 
 template <bool...> struct bools;
-template <bool... B> using all_of = std::is_same<bools<true, B...>, bools<B..., true>>;
-template <bool... B> using any_of = std::integral_constant<bool, !all_of<!B...>::value>;
+template <bool... B_> using all_of = std::is_same<bools<true, B_...>, bools<B_..., true>>;
+template <bool... B_> using any_of = std::integral_constant<bool, !all_of<!B_...>::value>;
 
-template <int N> struct list {
-    double p[N], x[N];
-    uint64_t h[N];
+template <int N_> struct list {
+    double p[N_], x[N_];
+    uint64_t h[N_];
 };
 template <> struct list<0> {};
 /* A variable that stands alone: its partial is 1. */
@@ -131,7 +133,7 @@ struct lone {
     double x;
     uint64_t h;
 };
-template <int L> struct numbers { double n[L]; };
+template <int L_> struct numbers { double n[L_]; };
 template <> struct numbers<0> {};
 /* The value of a constant expression. */
 struct constant {
@@ -139,20 +141,20 @@ struct constant {
 };
 
 /* The operands of s, their partials times d, are those of r from position At on. */
-template <int At, int N, int M, int... K>
-WGI_FUNCTION void put(list<N> &r, double d, const list<M> &s, sequence<K...>) {
+template <int At, int N_, int M_, int... K_>
+WGI_FUNCTION void put(list<N_> &r, double d, const list<M_> &s, sequence<K_...>) {
     (void)d, (void)s, (void)r;
-    WGI_FOR_EACH(r.p[At + K] = d * s.p[K], r.x[At + K] = s.x[K], r.h[At + K] = s.h[K]);
+    WGI_FOR_EACH(r.p[At + K_] = d * s.p[K_], r.x[At + K_] = s.x[K_], r.h[At + K_] = s.h[K_]);
 }
-template <int At, int N>
-WGI_FUNCTION void put(list<N> &r, double d, const lone &s, sequence<0>) {
+template <int At, int N_>
+WGI_FUNCTION void put(list<N_> &r, double d, const lone &s, sequence<0>) {
     r.p[At] = d, r.x[At] = s.x, r.h[At] = s.h;
 }
 
-template <int At, int L, int M, int... K>
-WGI_FUNCTION void put_numbers(numbers<L> &r, const numbers<M> &s, sequence<K...>) {
+template <int At, int L_, int M_, int... K_>
+WGI_FUNCTION void put_numbers(numbers<L_> &r, const numbers<M_> &s, sequence<K_...>) {
     (void)s, (void)r;
-    WGI_FOR_EACH(r.n[At + K] = s.n[K]);
+    WGI_FOR_EACH(r.n[At + K_] = s.n[K_]);
 }
 
 /* Conversions between expressions go upwards in this. */
@@ -164,25 +166,25 @@ WGI_FUNCTION uint64_t word_of(const wg_real &x) { return wgi_word(x.at); }
 
 /* ---- operands: numbers, variables, expressions ------------------------------------------ */
 
-/* Made by the operations; wg_let makes a variable of it, and so does what takes a wg::active. B
+/* Made by the operations; wg_let makes a variable of it, and so does what takes a wg::active. B_
  * is the most that `bits` may be. An expression that has been converted from another one, or
  * from a number, as the arms of ? : are, stands for a variable: it has fewer operands and
  * numbers than its type says, and the others count as absent (operands in the lower 8 bits,
  * numbers above). */
-template <int N, int L, int B> struct expression {
+template <int N_, int L_, int B_> struct expression {
     double value;
-    detail::list<N> at;
-    detail::numbers<L> lit;
+    detail::list<N_> at;
+    detail::numbers<L_> lit;
     wgi_bits code;
     int bits;
     bool products; /* were partials multiplied? */
     unsigned absent;
 
     expression() = default;
-    template <int M, int K, int C,
-              typename std::enable_if<(detail::rank_of(M, K, C) < detail::rank_of(N, L, B)),
-                                      int>::type = 0>
-    WGI_MEMBER expression(const expression<M, K, C> &e);
+    template <int M_, int K_, int C_,
+              typename std::enable_if<
+                  (detail::rank_of(M_, K_, C_) < detail::rank_of(N_, L_, B_)), int>::type = 0>
+    WGI_MEMBER expression(const expression<M_, K_, C_> &e);
     template <class Number,
               typename std::enable_if<detail::is_number<Number>::value, int>::type = 0>
     WGI_MEMBER expression(Number x) {
@@ -191,7 +193,7 @@ template <int N, int L, int B> struct expression {
     /* In a constant expression; as stand_for. */
     explicit constexpr expression(detail::constant x)
         : value(x.value), at{{1}, {x.value}, {0}}, lit(), code(0), bits(2), products(false),
-          absent(((1u << N) - 2) | ((1u << L) - 1) << 8) {}
+          absent(((1u << N_) - 2) | ((1u << L_) - 1) << 8) {}
     /* As of wg::active. */
     template <class Whole,
               typename std::enable_if<std::is_integral<Whole>::value, int>::type = 0>
@@ -201,45 +203,45 @@ template <int N, int L, int B> struct expression {
     /* Padding is a constant whose partial is 0: tapes that keep no code need not know. */
     WGI_MEMBER void stand_for(double x, uint64_t h) {
         value = x;
-        for (int i = 0; i < N; i++) at.p[i] = at.x[i] = 0, at.h[i] = 0;
+        for (int i = 0; i < N_; i++) at.p[i] = at.x[i] = 0, at.h[i] = 0;
         at.p[0] = 1, at.x[0] = x, at.h[0] = h;
         __builtin_memset(&lit, 0, sizeof lit);
         code = 0, bits = 2, products = false;
-        absent = ((1u << N) - 2) | ((1u << L) - 1) << 8;
+        absent = ((1u << N_) - 2) | ((1u << L_) - 1) << 8;
     }
 };
 
 namespace detail {
 
 /* What is no operand is reported, and then treated as nothing. */
-template <class X, class = void> struct operand {
+template <class X_, class = void> struct operand {
     static constexpr bool is = false, active = false, own = false, compound = false;
     static constexpr int count = 0, literals = 0, most = 0;
-    static double value(const X &) { return 0; }
-    static list<0> at(const X &) { return list<0>(); }
-    static numbers<0> lit(const X &) { return numbers<0>(); }
-    static wgi_bits code(const X &) { return 0; }
-    static int bits(const X &) { return 0; }
-    static unsigned absent(const X &) { return 0; }
+    static double value(const X_ &) { return 0; }
+    static list<0> at(const X_ &) { return list<0>(); }
+    static numbers<0> lit(const X_ &) { return numbers<0>(); }
+    static wgi_bits code(const X_ &) { return 0; }
+    static int bits(const X_ &) { return 0; }
+    static unsigned absent(const X_ &) { return 0; }
 };
 
-template <class X> struct operand<X, typename std::enable_if<is_number<X>::value>::type> {
+template <class X_> struct operand<X_, typename std::enable_if<is_number<X_>::value>::type> {
     static constexpr bool is = true, active = false, own = false, compound = false;
     static constexpr int count = 0, literals = 1, most = 2;
-    WGI_CONSTANT static double value(X x) { return static_cast<double>(x); }
-    WGI_MEMBER static list<0> at(X) { return list<0>(); }
-    WGI_MEMBER static numbers<1> lit(X x) {
+    WGI_CONSTANT static double value(X_ x) { return static_cast<double>(x); }
+    WGI_MEMBER static list<0> at(X_) { return list<0>(); }
+    WGI_MEMBER static numbers<1> lit(X_ x) {
         numbers<1> r;
         r.n[0] = static_cast<double>(x);
         return r;
     }
-    WGI_MEMBER static wgi_bits code(X) { return 1; }
-    WGI_MEMBER static int bits(X) { return 2; }
-    WGI_MEMBER static unsigned absent(X) { return 0; }
+    WGI_MEMBER static wgi_bits code(X_) { return 1; }
+    WGI_MEMBER static int bits(X_) { return 2; }
+    WGI_MEMBER static unsigned absent(X_) { return 0; }
 };
 
 /* own: is it one of namespace wg, whose operators and functions take it? */
-template <class X> struct variable_operand {
+template <class X_> struct variable_operand {
     static constexpr bool is = true, active = true, compound = false;
     static constexpr int count = 1, literals = 0, most = 2;
     WGI_CONSTANT static double value(const wg_real &x) { return x.value; }
@@ -261,24 +263,24 @@ template <> struct operand<wg::active> : variable_operand<wg::active> {
     static constexpr bool own = true;
 };
 
-template <int N, int L, int B> struct operand<expression<N, L, B>> {
-    using type = expression<N, L, B>;
+template <int N_, int L_, int B_> struct operand<expression<N_, L_, B_>> {
+    using type = expression<N_, L_, B_>;
     static constexpr bool is = true, active = true, own = true, compound = true;
-    static constexpr int count = N, literals = L, most = B;
+    static constexpr int count = N_, literals = L_, most = B_;
     WGI_CONSTANT static double value(const type &x) { return x.value; }
-    WGI_MEMBER static list<N> at(const type &x) { return x.at; }
-    WGI_MEMBER static numbers<L> lit(const type &x) { return x.lit; }
+    WGI_MEMBER static list<N_> at(const type &x) { return x.at; }
+    WGI_MEMBER static numbers<L_> lit(const type &x) { return x.lit; }
     WGI_MEMBER static wgi_bits code(const type &x) { return x.code; }
     WGI_MEMBER static int bits(const type &x) { return x.bits; }
     WGI_MEMBER static unsigned absent(const type &x) { return x.absent; }
 };
 
-template <class... X> using all_are_operands = all_of<operand<X>::is...>;
-template <class... X> using one_is_own = any_of<operand<X>::own...>;
+template <class... X_> using all_are_operands = all_of<operand<X_>::is...>;
+template <class... X_> using one_is_own = any_of<operand<X_>::own...>;
 /* What is no operand may be of another library, whose operators take a wg::active. */
-template <std::size_t None, class... X>
+template <std::size_t None_, class... X_>
 using if_own = typename std::enable_if<
-    None == 0 && one_is_own<X...>::value && all_are_operands<X...>::value, int>::type;
+    None_ == 0 && one_is_own<X_...>::value && all_are_operands<X_...>::value, int>::type;
 
 #define WGI_ARE_OPERANDS(...)                                                                  \
     static_assert(wg::detail::all_are_operands<__VA_ARGS__>::value,                            \
@@ -314,8 +316,8 @@ WGI_FUNCTION wg_real untaped(double value, uint64_t operands) {
 
 /* By the functions of C, of wengert/statement_lists.h: there is one way to append. */
 #define WGI_LISTS_OF(n)                                                                        \
-    template <int... K> WGI_FUNCTION wgi_s##n c_list(const list<n> &s, sequence<K...>) {       \
-        return wgi_s##n{{s.p[K]...}, {s.x[K]...}, {s.h[K]...}};                                \
+    template <int... K_> WGI_FUNCTION wgi_s##n c_list(const list<n> &s, sequence<K_...>) {     \
+        return wgi_s##n{{s.p[K_]...}, {s.x[K_]...}, {s.h[K_]...}};                             \
     }                                                                                          \
     WGI_FUNCTION bool none(const wg_tape *t, const list<n> &s) {                               \
         const wgi_s##n l = c_list(s, indices<n>());                                            \
@@ -370,10 +372,10 @@ WGI_FUNCTION wg_real leave(wg_tape *t, double value, const lone &s, const double
     return wgi_leave_r(t, value, &at, number, site);
 }
 
-template <int L, int... K>
-WGI_FUNCTION void store_numbers(double *w, const numbers<L> &s, sequence<K...>) {
+template <int L_, int... K_>
+WGI_FUNCTION void store_numbers(double *w, const numbers<L_> &s, sequence<K_...>) {
     (void)w, (void)s;
-    WGI_FOR_EACH(w[K] = s.n[K]);
+    WGI_FOR_EACH(w[K_] = s.n[K_]);
 }
 
 /* Handles in one word, which is 0 where all are those of numbers. */
@@ -381,23 +383,23 @@ WGI_FUNCTION uint64_t either() { return 0; }
 template <class... More> WGI_FUNCTION uint64_t either(uint64_t h, More... more) {
     return h | either(more...);
 }
-template <int N, int... K> WGI_FUNCTION uint64_t places(const list<N> &s, sequence<K...>) {
+template <int N_, int... K_> WGI_FUNCTION uint64_t places(const list<N_> &s, sequence<K_...>) {
     (void)s;
-    return either(s.h[K]...);
+    return either(s.h[K_]...);
 }
-template <int N> WGI_FUNCTION uint64_t places(const list<N> &s) {
-    return places(s, indices<N>());
+template <int N_> WGI_FUNCTION uint64_t places(const list<N_> &s) {
+    return places(s, indices<N_>());
 }
 WGI_FUNCTION uint64_t places(const lone &s) { return s.h; }
 
 /* The first n of 8 operands. */
-template <int N> struct shortened {
-    template <int... K>
+template <int N_> struct shortened {
+    template <int... K_>
     static wg_real let(wg_tape *t, double value, int n, const list<8> &s, const double *number,
-                       const wgi_site *site, sequence<K...>) {
-        if (n != N)
-            return shortened<N - 1>::let(t, value, n, s, number, site, indices<N - 1>());
-        const list<N> l = {{s.p[K]...}, {s.x[K]...}, {s.h[K]...}};
+                       const wgi_site *site, sequence<K_...>) {
+        if (n != N_)
+            return shortened<N_ - 1>::let(t, value, n, s, number, site, indices<N_ - 1>());
+        const list<N_> l = {{s.p[K_]...}, {s.x[K_]...}, {s.h[K_]...}};
         return leave(t, value, l, number, site);
     }
 };
@@ -429,25 +431,25 @@ inline __attribute__((noinline)) wg_real let_present(wg_tape *t, double value, i
                              indices<8>());
 }
 
-template <int N, int... K>
-WGI_FUNCTION wg_real leave_present(wg_tape *t, double value, int l, const list<N> &s,
+template <int N_, int... K_>
+WGI_FUNCTION wg_real leave_present(wg_tape *t, double value, int l, const list<N_> &s,
                                    const double *lit, unsigned absent, const wgi_site *site,
-                                   sequence<K...>) {
+                                   sequence<K_...>) {
     list<8> all = list<8>();
     (void)s;
-    WGI_FOR_EACH(all.p[K] = s.p[K], all.x[K] = s.x[K], all.h[K] = s.h[K]);
-    return let_present(t, value, N, l, all, lit, absent, site);
+    WGI_FOR_EACH(all.p[K_] = s.p[K_], all.x[K_] = s.x[K_], all.h[K_] = s.h[K_]);
+    return let_present(t, value, N_, l, all, lit, absent, site);
 }
 
 /* t: never NULL. here: it is the tape of this thread, if there is one. */
-template <bool Small, int N, int L, int B>
-WGI_FUNCTION wg_real let(wg_tape *t, const expression<N, L, B> &e, bool here, const char *file,
-                         int line) {
-    static_assert(N <= WGI_MAX_OPERANDS,
+template <bool Small, int N_, int L_, int B_>
+WGI_FUNCTION wg_real let(wg_tape *t, const expression<N_, L_, B_> &e, bool here,
+                         const char *file, int line) {
+    static_assert(N_ <= WGI_MAX_OPERANDS,
                   "wengert: more than 8 variables in one statement: split it with wg_let");
-    static_assert(L <= WGI_MAX_NUMBERS,
+    static_assert(L_ <= WGI_MAX_NUMBERS,
                   "wengert: more than 8 numbers in one statement: split it with wg_let");
-    static_assert(B <= WGI_MAX_CODE,
+    static_assert(B_ <= WGI_MAX_CODE,
                   "wengert: too many operations in one statement: split it with wg_let");
     /* all of them constants; of tapes in other modes the slow path knows what that means */
     if (none(t, e.at)) return wg_constant(e.value);
@@ -458,26 +460,26 @@ WGI_FUNCTION wg_real let(wg_tape *t, const expression<N, L, B> &e, bool here, co
         if (WGI_LIKELY(x.at.slot != WGI_OUTSIDE)) return x;
     }
     if (here && !has_tape()) return untaped(e.value, places(e.at));
-    const wgi_site site = {e.code, WGI_CODE_HEAD(line, 0, e.bits, N, L), file};
+    const wgi_site site = {e.code, WGI_CODE_HEAD(line, 0, e.bits, N_, L_), file};
     double number[WGI_MAX_NUMBERS];
-    store_numbers(number, e.lit, indices<L>());
+    store_numbers(number, e.lit, indices<L_>());
     wg_tape *const shown = here || t != &wgi_no_tape ? t : nullptr;
     if (WGI_UNLIKELY(e.absent != 0))
-        return leave_present(shown, e.value, L, e.at, L != 0 ? number : nullptr, e.absent,
-                             &site, indices<N>());
-    return leave(shown, e.value, e.at, L != 0 ? number : nullptr, &site);
+        return leave_present(shown, e.value, L_, e.at, L_ != 0 ? number : nullptr, e.absent,
+                             &site, indices<N_>());
+    return leave(shown, e.value, e.at, L_ != 0 ? number : nullptr, &site);
 }
 
-template <int N, int L, int B>
-WGI_FUNCTION wg_real let_here(const expression<N, L, B> &e, const char *file, int line) {
+template <int N_, int L_, int B_>
+WGI_FUNCTION wg_real let_here(const expression<N_, L_, B_> &e, const char *file, int line) {
     wg_tape *const t = tape_here();
     return let<WGI_SMALL_CODE>(t, e, true, file, line);
 }
 
 /* A part of a statement, which may go to a tape yet though this thread has none: then it has a
  * handle that no tape takes. */
-template <int N, int L, int B>
-WGI_FUNCTION wg_real let_part(const expression<N, L, B> &e, const char *file, int line) {
+template <int N_, int L_, int B_>
+WGI_FUNCTION wg_real let_part(const expression<N_, L_, B_> &e, const char *file, int line) {
     wg_real x = let_here(e, file, line);
     if (!has_tape() && places(e.at) != 0) x.at.slot = WGI_OUTSIDE;
     return x;
@@ -486,136 +488,141 @@ WGI_FUNCTION wg_real let_part(const expression<N, L, B> &e, const char *file, in
 /* ---- operations -------------------------------------------------------------------------- */
 
 /* An operand as it is, or, where the statement would be too long, as a variable. */
-template <bool Cut, class X> struct taken {
-    using type = X;
-    WGI_MEMBER static const X &of(const X &x) { return x; }
+template <bool Cut, class X_> struct taken {
+    using type = X_;
+    WGI_MEMBER static const X_ &of(const X_ &x) { return x; }
 };
-template <int N, int L, int B> struct taken<true, expression<N, L, B>> {
+template <int N_, int L_, int B_> struct taken<true, expression<N_, L_, B_>> {
     using type = wg_real;
-    WGI_MEMBER static wg_real of(const expression<N, L, B> &x) {
+    WGI_MEMBER static wg_real of(const expression<N_, L_, B_> &x) {
         return let_part(x, __builtin_FILE(), __builtin_LINE());
     }
 };
 
 /* How many operands, numbers and bits all would have, and which of them are cut: the longest
  * one, the first of such; all that can be where that is not enough. */
-template <class F, class... X> struct whole {
-    static constexpr int own = F::op == WGI_OP_USER, width = F::op >= 1 && F::op <= 4 ? 4 : 9;
-    static constexpr int count = sum_of(operand<X>::count...);
-    static constexpr int literals = sum_of(operand<X>::literals...) + own;
-    static constexpr int most = sum_of(operand<X>::most...) + width;
+template <class F_, class... X_> struct whole {
+    static constexpr int own = F_::op == WGI_OP_USER,
+                         width = F_::op >= 1 && F_::op <= 4 ? 4 : 9;
+    static constexpr int count = sum_of(operand<X_>::count...);
+    static constexpr int literals = sum_of(operand<X_>::literals...) + own;
+    static constexpr int most = sum_of(operand<X_>::most...) + width;
     static constexpr bool fits =
         count <= WGI_MAX_OPERANDS && literals <= WGI_MAX_NUMBERS && most <= WGI_MAX_CODE;
-    template <class Y> static constexpr int length() {
-        return operand<Y>::compound
-                   ? (operand<Y>::count + operand<Y>::literals) * 256 + operand<Y>::most
+    template <class Y_> static constexpr int length() {
+        return operand<Y_>::compound
+                   ? (operand<Y_>::count + operand<Y_>::literals) * 256 + operand<Y_>::most
                    : 0;
     }
-    static constexpr int longest = place_of(largest_of(length<X>()...), length<X>()...);
+    static constexpr int longest = place_of(largest_of(length<X_>()...), length<X_>()...);
 };
-template <bool Fits, class F, class K, class... X> struct cutting;
-template <class F, int... K, class... X> struct cutting<true, F, sequence<K...>, X...> {
-    template <int J> static constexpr bool cut() { return false; }
+template <bool Fits, class F_, class K_, class... X_> struct cutting;
+template <class F_, int... K_, class... X_> struct cutting<true, F_, sequence<K_...>, X_...> {
+    template <int J_> static constexpr bool cut() { return false; }
 };
-template <class F, int... K, class... X> struct cutting<false, F, sequence<K...>, X...> {
-    using once = whole<F, typename taken<K == whole<F, X...>::longest, X>::type...>;
-    template <int J> static constexpr bool cut() {
-        return J == whole<F, X...>::longest || !once::fits;
+template <class F_, int... K_, class... X_> struct cutting<false, F_, sequence<K_...>, X_...> {
+    using once = whole<F_, typename taken<K_ == whole<F_, X_...>::longest, X_>::type...>;
+    template <int J_> static constexpr bool cut() {
+        return J_ == whole<F_, X_...>::longest || !once::fits;
     }
 };
 
-/* The kind of the result of operation F on operands X..., and where each of them begins in
+/* The kind of the result of operation F_ on operands X_..., and where each of them begins in
  * it. */
-template <class F, class... X> struct result {
-    using all = whole<F, X...>;
+template <class F_, class... X_> struct result {
+    using all = whole<F_, X_...>;
     static constexpr int count = all::count, literals = all::literals, most = all::most;
     using type = expression<count, literals, most>;
-    static constexpr bool products = any_of<operand<X>::compound...>::value;
-    template <int K> static constexpr int operand_at() {
-        return sum_before(K, operand<X>::count...);
+    static constexpr bool products = any_of<operand<X_>::compound...>::value;
+    template <int K_> static constexpr int operand_at() {
+        return sum_before(K_, operand<X_>::count...);
     }
-    template <int K> static constexpr int number_at() {
-        return sum_before(K, operand<X>::literals...);
+    template <int K_> static constexpr int number_at() {
+        return sum_before(K_, operand<X_>::literals...);
     }
-    static constexpr wgi_bits code =
-        static_cast<wgi_bits>(F::op >= 1 && F::op <= 4 ? (F::op - 1) * 4 + 2 : F::op * 4 + 3);
+    static constexpr wgi_bits code = static_cast<wgi_bits>(
+        F_::op >= 1 && F_::op <= 4 ? (F_::op - 1) * 4 + 2 : F_::op * 4 + 3);
 };
 
-template <class F, int L> WGI_FUNCTION void name_user(numbers<L> &lit, std::true_type) {
-    lit.n[L - 1] = F::address();
+template <class F_, int L_> WGI_FUNCTION void name_user(numbers<L_> &lit, std::true_type) {
+    lit.n[L_ - 1] = F_::address();
 }
-template <class F, int L> WGI_FUNCTION void name_user(numbers<L> &, std::false_type) {}
+template <class F_, int L_> WGI_FUNCTION void name_user(numbers<L_> &, std::false_type) {}
 
 WGI_FUNCTION wgi_bits behind(int bits, wgi_bits code) { return code << (bits & 127); }
 
 /* Is the partial by an operand worth its calls? Not by one that is a number. */
-template <class F, class X> WGI_FUNCTION bool wanted(const X &x) {
-    return operand<X>::count != 0 && (!F::calls || places(operand<X>::at(x)) != 0);
+template <class F_, class X_> WGI_FUNCTION bool wanted(const X_ &x) {
+    return operand<X_>::count != 0 && (!F_::calls || places(operand<X_>::at(x)) != 0);
 }
 
 /* Of operands that fit. Where all are numbers the value is computed by itself: elsewhere one
  * call may give both the value and the partial, as of sin. */
-template <class F, int... K, class... X>
-WGI_FUNCTION typename result<F, X...>::type combine(sequence<K...>, const X &...x) {
-    using R = result<F, X...>;
-    const double a[] = {operand<X>::value(x)...};
-    double v, d[sizeof...(X)];
-    if (F::calls && either(places(operand<X>::at(x))...) == 0) {
-        v = F::v(a);
-        WGI_FOR_EACH(d[K] = 0);
+template <class F_, int... K_, class... X_>
+WGI_FUNCTION typename result<F_, X_...>::type combine(sequence<K_...>, const X_ &...x) {
+    using R_ = result<F_, X_...>;
+    const double a[] = {operand<X_>::value(x)...};
+    double v, d[sizeof...(X_)];
+    if (F_::calls && either(places(operand<X_>::at(x))...) == 0) {
+        v = F_::v(a);
+        WGI_FOR_EACH(d[K_] = 0);
     } else {
-        v = F::v(a);
-        WGI_FOR_EACH(d[K] = wanted<F, X>(x) ? F::d(std::integral_constant<int, K>(), a, v) : 0);
+        v = F_::v(a);
+        WGI_FOR_EACH(d[K_] = wanted<F_, X_>(x) ? F_::d(std::integral_constant<int, K_>(), a, v)
+                                               : 0);
     }
-    typename R::type r;
-    r.value = v, r.products = R::products;
+    typename R_::type r;
+    r.value = v, r.products = R_::products;
     r.code = 0, r.bits = 0, r.absent = 0;
-    WGI_FOR_EACH(put<R::template operand_at<K>()>(r.at, d[K], operand<X>::at(x),
-                                                  indices<operand<X>::count>()));
-    WGI_FOR_EACH(put_numbers<R::template number_at<K>()>(r.lit, operand<X>::lit(x),
-                                                         indices<operand<X>::literals>()));
-    name_user<F>(r.lit, std::integral_constant<bool, F::op == WGI_OP_USER>());
-    WGI_FOR_EACH(r.code |= behind(r.bits, operand<X>::code(x)), r.bits += operand<X>::bits(x));
-    WGI_FOR_EACH(r.absent |= (operand<X>::absent(x) & 255) << R::template operand_at<K>() |
-                             (operand<X>::absent(x) >> 8) << (8 + R::template number_at<K>()));
-    r.code |= behind(r.bits, R::code);
-    r.bits += R::all::width;
+    WGI_FOR_EACH(put<R_::template operand_at<K_>()>(r.at, d[K_], operand<X_>::at(x),
+                                                    indices<operand<X_>::count>()));
+    WGI_FOR_EACH(put_numbers<R_::template number_at<K_>()>(r.lit, operand<X_>::lit(x),
+                                                           indices<operand<X_>::literals>()));
+    name_user<F_>(r.lit, std::integral_constant<bool, F_::op == WGI_OP_USER>());
+    WGI_FOR_EACH(r.code |= behind(r.bits, operand<X_>::code(x)),
+                 r.bits += operand<X_>::bits(x));
+    WGI_FOR_EACH(r.absent |= (operand<X_>::absent(x) & 255) << R_::template operand_at<K_>() |
+                             (operand<X_>::absent(x) >> 8)
+                                 << (8 + R_::template number_at<K_>()));
+    r.code |= behind(r.bits, R_::code);
+    r.bits += R_::all::width;
     return r;
 }
 
 /* Of any operands. */
-template <class F, class K, class... X> struct operation;
-template <class F, int... K, class... X> struct operation<F, sequence<K...>, X...> {
-    using cut = cutting<whole<F, X...>::fits, F, sequence<K...>, X...>;
-    using type = typename result<F, typename taken<cut::template cut<K>(), X>::type...>::type;
-    WGI_MEMBER static type of(const X &...x) {
-        return combine<F>(sequence<K...>(), taken<cut::template cut<K>(), X>::of(x)...);
+template <class F_, class K_, class... X_> struct operation;
+template <class F_, int... K_, class... X_> struct operation<F_, sequence<K_...>, X_...> {
+    using cut = cutting<whole<F_, X_...>::fits, F_, sequence<K_...>, X_...>;
+    using type =
+        typename result<F_, typename taken<cut::template cut<K_>(), X_>::type...>::type;
+    WGI_MEMBER static type of(const X_ &...x) {
+        return combine<F_>(sequence<K_...>(), taken<cut::template cut<K_>(), X_>::of(x)...);
     }
 };
 #ifdef WG_NO_EXPRESSIONS
 /* A statement. */
-template <class F, class... X> struct single { using type = active; };
-template <class F, class... X> using outcome = typename single<F, X...>::type;
+template <class F_, class... X_> struct single { using type = active; };
+template <class F_, class... X_> using outcome = typename single<F_, X_...>::type;
 #else
-template <class F, class... X>
-using outcome = typename operation<F, indices<sizeof...(X)>, X...>::type;
+template <class F_, class... X_>
+using outcome = typename operation<F_, indices<sizeof...(X_)>, X_...>::type;
 #endif
-template <class F, class... X> WGI_FUNCTION outcome<F, X...> apply_here(const X &...x) {
-    return operation<F, indices<sizeof...(X)>, X...>::of(x...);
+template <class F_, class... X_> WGI_FUNCTION outcome<F_, X_...> apply_here(const X_ &...x) {
+    return operation<F_, indices<sizeof...(X_)>, X_...>::of(x...);
 }
 /* Without cuts. */
-template <class F, class... X>
-WGI_FUNCTION typename result<F, X...>::type apply(const X &...x) {
-    return combine<F>(indices<sizeof...(X)>(), x...);
+template <class F_, class... X_>
+WGI_FUNCTION typename result<F_, X_...>::type apply(const X_ &...x) {
+    return combine<F_>(indices<sizeof...(X_)>(), x...);
 }
 
 } // namespace detail
 
-template <int N, int L, int B>
-template <
-    int M, int K, int C,
-    typename std::enable_if<(detail::rank_of(M, K, C) < detail::rank_of(N, L, B)), int>::type>
-expression<N, L, B>::expression(const expression<M, K, C> &e) {
+template <int N_, int L_, int B_>
+template <int M_, int K_, int C_,
+          typename std::enable_if<(detail::rank_of(M_, K_, C_) < detail::rank_of(N_, L_, B_)),
+                                  int>::type>
+expression<N_, L_, B_>::expression(const expression<M_, K_, C_> &e) {
     const wg_real x = detail::let_part(e, __builtin_FILE(), __builtin_LINE());
     stand_for(x.value, wgi_word(x.at));
 }
@@ -623,20 +630,21 @@ expression<N, L, B>::expression(const expression<M, K, C> &e) {
 } // namespace wg
 
 /* wg_let - as in C. */
-template <int N, int L, int B>
-WGI_FUNCTION wg_real wg_let(wg_tape *t, const wg::expression<N, L, B> &e,
+template <int N_, int L_, int B_>
+WGI_FUNCTION wg_real wg_let(wg_tape *t, const wg::expression<N_, L_, B_> &e,
                             const char *file = __builtin_FILE(), int line = __builtin_LINE()) {
     return wg::detail::let<WGI_SMALL_CODE>(wgi_tape(t), e, false, file, line);
 }
-template <class X, typename std::enable_if<!wg::detail::operand<X>::compound, int>::type = 0>
-WGI_FUNCTION wg_real wg_let(wg_tape *t, const X &x, const char *file = __builtin_FILE(),
+template <class X_, typename std::enable_if<!wg::detail::operand<X_>::compound, int>::type = 0>
+WGI_FUNCTION wg_real wg_let(wg_tape *t, const X_ &x, const char *file = __builtin_FILE(),
                             int line = __builtin_LINE()) {
-    using O = wg::detail::operand<X>;
-    WGI_ARE_OPERANDS(X);
-    const wgi_site site = {O::code(x), WGI_CODE_HEAD(line, 0, 2, O::count, O::literals), file};
+    using O_ = wg::detail::operand<X_>;
+    WGI_ARE_OPERANDS(X_);
+    const wgi_site site = {O_::code(x), WGI_CODE_HEAD(line, 0, 2, O_::count, O_::literals),
+                           file};
     double number[WGI_MAX_NUMBERS];
-    wg::detail::store_numbers(number, O::lit(x), wg::detail::indices<O::literals>());
-    return wg::detail::leave(t, O::value(x), O::at(x), O::literals != 0 ? number : nullptr,
+    wg::detail::store_numbers(number, O_::lit(x), wg::detail::indices<O_::literals>());
+    return wg::detail::leave(t, O_::value(x), O_::at(x), O_::literals != 0 ? number : nullptr,
                              &site);
 }
 
@@ -664,15 +672,16 @@ WGI_FUNCTION wg_real wg_let(wg_tape *t, const X &x, const char *file = __builtin
         WGI_ROW(name, a[0])                                                                    \
         WGI_ROW_D(0, wgi_op_##name##_da(a[0], v))                                              \
     };                                                                                         \
-    template <class X>                                                                         \
-    WGI_FUNCTION typename wg::detail::result<wgi_row_##name, X>::type wg_##name(const X &x) {  \
-        WGI_ARE_OPERANDS(X);                                                                   \
+    template <class X_>                                                                        \
+    WGI_FUNCTION                                                                               \
+        typename wg::detail::result<wgi_row_##name, X_>::type wg_##name(const X_ &x) {         \
+        WGI_ARE_OPERANDS(X_);                                                                  \
         return wg::detail::apply<wgi_row_##name>(x);                                           \
     }                                                                                          \
     namespace wg {                                                                             \
     namespace space {                                                                          \
-    template <class X, class... None, detail::if_own<sizeof...(None), X> = 0>                  \
-    WGI_FUNCTION detail::outcome<wgi_row_##name, X>(name)(const X &x, None...) {               \
+    template <class X_, class... None_, detail::if_own<sizeof...(None_), X_> = 0>              \
+    WGI_FUNCTION detail::outcome<wgi_row_##name, X_>(name)(const X_ &x, None_...) {            \
         return detail::apply_here<wgi_row_##name>(x);                                          \
     }                                                                                          \
     }                                                                                          \
@@ -684,17 +693,18 @@ WGI_FUNCTION wg_real wg_let(wg_tape *t, const X &x, const char *file = __builtin
         WGI_ROW_D(0, wgi_op_##name##_da(a[0], a[1], v))                                        \
         WGI_ROW_D(1, wgi_op_##name##_db(a[0], a[1], v))                                        \
     };                                                                                         \
-    template <class X, class Y>                                                                \
-    WGI_FUNCTION typename wg::detail::result<wgi_row_##name, X, Y>::type wg_##name(            \
-        const X &x, const Y &y) {                                                              \
-        WGI_ARE_OPERANDS(X, Y);                                                                \
+    template <class X_, class Y_>                                                              \
+    WGI_FUNCTION typename wg::detail::result<wgi_row_##name, X_, Y_>::type wg_##name(          \
+        const X_ &x, const Y_ &y) {                                                            \
+        WGI_ARE_OPERANDS(X_, Y_);                                                              \
         return wg::detail::apply<wgi_row_##name>(x, y);                                        \
     }                                                                                          \
     namespace wg {                                                                             \
     namespace space {                                                                          \
-    template <class X, class Y, class... None, detail::if_own<sizeof...(None), X, Y> = 0>      \
-    WGI_FUNCTION detail::outcome<wgi_row_##name, X, Y>(name)(const X &x, const Y &y,           \
-                                                             None...) {                        \
+    template <class X_, class Y_, class... None_,                                              \
+              detail::if_own<sizeof...(None_), X_, Y_> = 0>                                    \
+    WGI_FUNCTION detail::outcome<wgi_row_##name, X_, Y_>(name)(const X_ &x, const Y_ &y,       \
+                                                               None_...) {                     \
         return detail::apply_here<wgi_row_##name>(x, y);                                       \
     }                                                                                          \
     }                                                                                          \
@@ -707,18 +717,18 @@ WGI_FUNCTION wg_real wg_let(wg_tape *t, const X &x, const char *file = __builtin
         WGI_ROW_D(1, wgi_op_##name##_db(a[0], a[1], a[2], v))                                  \
         WGI_ROW_D(2, wgi_op_##name##_dc(a[0], a[1], a[2], v))                                  \
     };                                                                                         \
-    template <class X, class Y, class Z>                                                       \
-    WGI_FUNCTION typename wg::detail::result<wgi_row_##name, X, Y, Z>::type wg_##name(         \
-        const X &x, const Y &y, const Z &z) {                                                  \
-        WGI_ARE_OPERANDS(X, Y, Z);                                                             \
+    template <class X_, class Y_, class Z_>                                                    \
+    WGI_FUNCTION typename wg::detail::result<wgi_row_##name, X_, Y_, Z_>::type wg_##name(      \
+        const X_ &x, const Y_ &y, const Z_ &z) {                                               \
+        WGI_ARE_OPERANDS(X_, Y_, Z_);                                                          \
         return wg::detail::apply<wgi_row_##name>(x, y, z);                                     \
     }                                                                                          \
     namespace wg {                                                                             \
     namespace space {                                                                          \
-    template <class X, class Y, class Z, class... None,                                        \
-              detail::if_own<sizeof...(None), X, Y, Z> = 0>                                    \
-    WGI_FUNCTION detail::outcome<wgi_row_##name, X, Y, Z>(name)(const X &x, const Y &y,        \
-                                                                const Z &z, None...) {         \
+    template <class X_, class Y_, class Z_, class... None_,                                    \
+              detail::if_own<sizeof...(None_), X_, Y_, Z_> = 0>                                \
+    WGI_FUNCTION detail::outcome<wgi_row_##name, X_, Y_, Z_>(name)(const X_ &x, const Y_ &y,   \
+                                                                   const Z_ &z, None_...) {    \
         return detail::apply_here<wgi_row_##name>(x, y, z);                                    \
     }                                                                                          \
     }                                                                                          \
@@ -732,19 +742,18 @@ WGI_FUNCTION wg_real wg_let(wg_tape *t, const X &x, const char *file = __builtin
         WGI_ROW_D(2, wgi_op_##name##_dc(a[0], a[1], a[2], a[3], v))                            \
         WGI_ROW_D(3, wgi_op_##name##_dd(a[0], a[1], a[2], a[3], v))                            \
     };                                                                                         \
-    template <class X, class Y, class Z, class W>                                              \
-    WGI_FUNCTION typename wg::detail::result<wgi_row_##name, X, Y, Z, W>::type wg_##name(      \
-        const X &x, const Y &y, const Z &z, const W &w) {                                      \
-        WGI_ARE_OPERANDS(X, Y, Z, W);                                                          \
+    template <class X_, class Y_, class Z_, class W_>                                          \
+    WGI_FUNCTION typename wg::detail::result<wgi_row_##name, X_, Y_, Z_, W_>::type wg_##name(  \
+        const X_ &x, const Y_ &y, const Z_ &z, const W_ &w) {                                  \
+        WGI_ARE_OPERANDS(X_, Y_, Z_, W_);                                                      \
         return wg::detail::apply<wgi_row_##name>(x, y, z, w);                                  \
     }                                                                                          \
     namespace wg {                                                                             \
     namespace space {                                                                          \
-    template <class X, class Y, class Z, class W, class... None,                               \
-              detail::if_own<sizeof...(None), X, Y, Z, W> = 0>                                 \
-    WGI_FUNCTION detail::outcome<wgi_row_##name, X, Y, Z, W>(name)(const X &x, const Y &y,     \
-                                                                   const Z &z, const W &w,     \
-                                                                   None...) {                  \
+    template <class X_, class Y_, class Z_, class W_, class... None_,                          \
+              detail::if_own<sizeof...(None_), X_, Y_, Z_, W_> = 0>                            \
+    WGI_FUNCTION detail::outcome<wgi_row_##name, X_, Y_, Z_, W_>(name)(                        \
+        const X_ &x, const Y_ &y, const Z_ &z, const W_ &w, None_...) {                        \
         return detail::apply_here<wgi_row_##name>(x, y, z, w);                                 \
     }                                                                                          \
     }                                                                                          \
@@ -798,20 +807,21 @@ WGI_FUNCTION wg_real wg_let(wg_tape *t, const X &x, const char *file = __builtin
 /* Operators, where one operand is a wg::active or an expression. */
 #define WGI_OPERATOR2(sign, name)                                                              \
     namespace wg {                                                                             \
-    template <class X, class Y, detail::if_own<0, X, Y> = 0>                                   \
-    WGI_CONSTANT detail::outcome<wgi_row_##name, X, Y> operator sign(const X &x, const Y &y) { \
-        return WGI_IS_CONSTANT() ? detail::outcome<wgi_row_##name, X, Y>(detail::constant{     \
-                                       detail::operand<X>::value(x)                            \
-                                           sign detail::operand<Y>::value(y)})                 \
-                                 : detail::apply_here<wgi_row_##name>(x, y);                   \
+    template <class X_, class Y_, detail::if_own<0, X_, Y_> = 0>                               \
+    WGI_CONSTANT detail::outcome<wgi_row_##name, X_, Y_> operator sign(const X_ &x,            \
+                                                                       const Y_ &y) {          \
+        return WGI_IS_CONSTANT()                                                               \
+                   ? detail::outcome<wgi_row_##name, X_, Y_>(detail::constant{                 \
+                         detail::operand<X_>::value(x) sign detail::operand<Y_>::value(y)})    \
+                   : detail::apply_here<wgi_row_##name>(x, y);                                 \
     }                                                                                          \
     }
 #define WGI_OPERATOR1(sign, name)                                                              \
     namespace wg {                                                                             \
-    template <class X, detail::if_own<0, X> = 0>                                               \
-    WGI_CONSTANT detail::outcome<wgi_row_##name, X> operator sign(const X &x) {                \
-        return WGI_IS_CONSTANT() ? detail::outcome<wgi_row_##name, X>(                         \
-                                       detail::constant{sign detail::operand<X>::value(x)})    \
+    template <class X_, detail::if_own<0, X_> = 0>                                             \
+    WGI_CONSTANT detail::outcome<wgi_row_##name, X_> operator sign(const X_ &x) {              \
+        return WGI_IS_CONSTANT() ? detail::outcome<wgi_row_##name, X_>(                        \
+                                       detail::constant{sign detail::operand<X_>::value(x)})   \
                                  : detail::apply_here<wgi_row_##name>(x);                      \
     }                                                                                          \
     }

@@ -104,15 +104,16 @@ class tape {
     wg_status reverse(const active &y) { return check(wg_reverse(t_, y)); }
     double adjoint(const active &x) const { return wg_adjoint(t_, x); }
     /* An expression is no variable that has been swept. */
-    template <int N, int L, int B> double adjoint(const expression<N, L, B> &x) const = delete;
+    template <int N_, int L_, int B_>
+    double adjoint(const expression<N_, L_, B_> &x) const = delete;
 
     /* Drivers: what f records is swept, and the tape is left empty. What f throws is thrown. */
 
     /* f: const std::vector<active> & -> active;  value (NULL: not wanted) and gradient. */
-    template <class F>
-    wg_status gradient(F &&f, const std::vector<double> &x, double *value,
+    template <class F_>
+    wg_status gradient(F_ &&f, const std::vector<double> &x, double *value,
                        std::vector<double> &g) {
-        scalar_call<F> call(f);
+        scalar_call<F_> call(f);
         g.resize(x.size());
         double v = 0;
         const wg_status s =
@@ -120,16 +121,15 @@ class tape {
         if (s == WG_OK && value != nullptr) *value = v;
         return call.finish(*this, s);
     }
-    template <class F>
-    std::vector<double> gradient(F &&f, const std::vector<double> &x) {
+    template <class F_> std::vector<double> gradient(F_ &&f, const std::vector<double> &x) {
         std::vector<double> g;
         if (gradient(f, x, nullptr, g) != WG_OK) g.assign(x.size(), WGI_NAN);
         return g;
     }
     /* The Hessian, n-by-n, row after row, of a tape with WG_KEEP_CODE. */
-    template <class F>
-    wg_status hessian(F &&f, const std::vector<double> &x, std::vector<double> &h) {
-        scalar_call<F> call(f);
+    template <class F_>
+    wg_status hessian(F_ &&f, const std::vector<double> &x, std::vector<double> &h) {
+        scalar_call<F_> call(f);
         std::vector<double> g(x.size());
         double v = 0;
         h.resize(x.size() * x.size());
@@ -138,10 +138,10 @@ class tape {
     }
     /* f: const std::vector<active> & -> std::vector<active>, which says how many there are when
      * it is called once without derivatives;  values and Jacobian, m-by-n, row after row. */
-    template <class F>
-    wg_status jacobian(F &&f, const std::vector<double> &x, std::vector<double> &y,
+    template <class F_>
+    wg_status jacobian(F_ &&f, const std::vector<double> &x, std::vector<double> &y,
                        std::vector<double> &jac) {
-        vector_call<F> call(f);
+        vector_call<F_> call(f);
         {
             const scope none(nullptr);
             y.resize(f(std::vector<active>(x.begin(), x.end())).size());
@@ -153,9 +153,9 @@ class tape {
     }
     /* f as a function of one input of as many entries as x has and one output of m
      * (function.h). */
-    template <class F>
-    wg_status record(F &&f, const std::vector<double> &x, std::size_t m, function &to) {
-        vector_call<F> call(f);
+    template <class F_>
+    wg_status record(F_ &&f, const std::vector<double> &x, std::size_t m, function &to) {
+        vector_call<F_> call(f);
         const wg_argument in = {nullptr, x.size(), 1, 0}, out = {nullptr, m, 1, 0};
         return call.finish(*this, wg_function_record(t_, call.callback, &call, 1, &in, x.data(),
                                                      1, &out, to.out()));
@@ -170,12 +170,12 @@ class tape {
     }
 
     /* What is thrown while C code is below waits until that has returned. */
-    template <class F> struct any_call {
-        F &f;
+    template <class F_> struct any_call {
+        F_ &f;
 #if defined(__cpp_exceptions) || defined(__EXCEPTIONS)
         std::exception_ptr thrown;
 #endif
-        explicit any_call(F &of) : f(of) {}
+        explicit any_call(F_ &of) : f(of) {}
         template <class Work> wg_status guarded(wg_tape *t, Work work) {
             const scope here(t);
 #if defined(__cpp_exceptions) || defined(__EXCEPTIONS)
@@ -196,9 +196,9 @@ class tape {
             return t.check(s);
         }
     };
-    template <class F>
-    struct scalar_call : any_call<typename std::remove_reference<F>::type> {
-        using any_call<typename std::remove_reference<F>::type>::any_call;
+    template <class F_>
+    struct scalar_call : any_call<typename std::remove_reference<F_>::type> {
+        using any_call<typename std::remove_reference<F_>::type>::any_call;
         static wg_status callback(wg_tape *t, size_t n, const wg_real *x, size_t, wg_real *y,
                                   void *data) {
             scalar_call *const c = static_cast<scalar_call *>(data);
@@ -208,9 +208,9 @@ class tape {
             });
         }
     };
-    template <class F>
-    struct vector_call : any_call<typename std::remove_reference<F>::type> {
-        using any_call<typename std::remove_reference<F>::type>::any_call;
+    template <class F_>
+    struct vector_call : any_call<typename std::remove_reference<F_>::type> {
+        using any_call<typename std::remove_reference<F_>::type>::any_call;
         static wg_status callback(wg_tape *t, size_t n, const wg_real *x, size_t m, wg_real *y,
                                   void *data) {
             vector_call *const c = static_cast<vector_call *>(data);
