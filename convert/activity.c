@@ -15,21 +15,32 @@ static void join_integers(analysis *a) {
     }
 }
 
+/* Joins what the pointers of a union lead to; *first: one of these. *whole: it has integers. */
+static void join_pointers(analysis *a, const record *r, cell **first, bool *whole) {
+    for (size_t k = 0; k < r->fields.n; k++) {
+        const decl *const f = r->fields.at[k];
+        const type *const t = element(f->type);
+        if (t->kind == TYPE_RECORD) join_pointers(a, t->record, first, whole);
+        *whole |= t->kind == TYPE_WHOLE;
+        if (t->kind != TYPE_POINTER || leaf_type(t)->kind == TYPE_FUNCTION) continue;
+        cell *const c = target(a, decl_cell(a, NULL, f));
+        if (*first == NULL) *first = c;
+        else join(a, *first, c);
+    }
+}
 /* The memory of a union is that of all its fields: what is written as one may be read as another,
- * numbers, and through pointers to the same. */
+ * numbers, and through pointers, also those that are written as integers or become such. */
 static void join_unions(analysis *a) {
     for (size_t i = 0; i < a->program->records.n; i++) {
         const record *const r = a->program->records.at[i];
         if (!r->is_union) continue;
-        const decl *first = NULL;
+        cell *first = NULL;
+        bool whole = false;
         join_numbers(a, &(type){.kind = TYPE_RECORD, .record = (record *)r}, new_cell(a, NULL));
-        for (size_t k = 0; k < r->fields.n; k++) {
-            const decl *const f = r->fields.at[k];
-            const type *const t = element(f->type);
-            if (t->kind != TYPE_POINTER || leaf_type(t)->kind != TYPE_REAL) continue;
-            if (first == NULL) first = f;
-            else join(a, decl_cell(a, NULL, first), decl_cell(a, NULL, f));
-        }
+        join_pointers(a, r, &first, &whole);
+        if (first == NULL || !whole) continue;
+        for (size_t k = 0; k < a->to_integers.n; k++) join(a, first, a->to_integers.at[k]);
+        push(&a->to_integers, first);
     }
 }
 
@@ -272,8 +283,8 @@ bool analyse(analysis *a, decl *f) {
     join_callees(a, f);
     initialise_globals(a);
     join_statics(a);
-    join_integers(a);
     join_unions(a);
+    join_integers(a);
     for (size_t i = 0; i < a->inputs.n; i++) {
         selection *const s = a->inputs.at[i];
         s->cell = selected(a, a->root, s);

@@ -20,6 +20,69 @@ const char *whole_declaration(writer *w) {
 
 /* ---- copies of structures ---------------------------------------------------------------- */
 
+/* Has it neither a tag nor a name of its type? Then what is written has no name for it, either. */
+static bool is_nameless(const type *t) {
+    return t->kind == TYPE_RECORD && !t->record->tagged && strchr(t->record->name, '(') != NULL;
+}
+
+/* The fields of `path`, of a structure of type r in `from`, into those in `to`. */
+static void copy_fields(writer *w, const record *r, const char *path, const char *indent,
+                        text *to) {
+    for (size_t i = 0; i < r->fields.n; i++) {
+        const decl *const f = r->fields.at[i];
+        const char *const x = format("%s%s", path, f->name);
+        const type *e = f->type;
+        while (e->kind == TYPE_ARRAY) e = e->of;
+        const type *const l = leaf_type(f->type);
+        const bool holds = e->kind == TYPE_RECORD && record_holds(w->a, e->record);
+        if (!*f->name) { /* its fields are those of r; or bits between others */
+            if (e->kind == TYPE_RECORD) copy_fields(w, e->record, path, indent, to);
+        } else if (is_nameless(e) && holds) {
+            const char *item = x, *within = indent;
+            for (const type *t = f->type; t->kind == TYPE_ARRAY; t = t->of) {
+                const char *const k = format("wgc_k%zu", strlen(within));
+                putf(to,
+                     "%sfor (size_t %s = 0; %s < sizeof to->%s / sizeof to->%s[0]; %s++) {\n",
+                     within, k, k, item, item, k);
+                item = format("%s[%s]", item, k), within = format("%s    ", within);
+            }
+            copy_fields(w, e->record, format("%s.", item), within, to);
+            for (size_t n = strlen(within); n > strlen(indent); n -= 4)
+                putf(to, "%s}\n", within + strlen(within) - (n - 4));
+        } else if (e->kind == TYPE_POINTER && l->kind == TYPE_RECORD &&
+                   record_holds(w->a, l->record))
+            /* nobody says where a pointer to converted structures leads to here */
+            putf(to,
+                 f->type->kind == TYPE_POINTER && !f->type->constant
+                     ? "%sto->%s = NULL;\n"
+                     : "%smemset((void *)&to->%s, 0, sizeof to->%s);\n",
+                 indent, x, x);
+        else if (!root_holds(w, f) && !holds) {
+            if (f->type->kind == TYPE_ARRAY) {
+                if (f->type->count > 0)
+                    putf(to, "%smemcpy(to->%s, from->%s, sizeof to->%s);\n", indent, x, x, x);
+            } else if (f->type->constant || is_nameless(e))
+                putf(to, "%smemcpy((void *)&to->%s, &from->%s, sizeof to->%s);\n", indent, x, x,
+                     x);
+            else putf(to, "%sto->%s = from->%s;\n", indent, x, x);
+        } else if (f->type->kind == TYPE_POINTER) putf(to, "%sto->%s = NULL;\n", indent, x);
+        else if (e->kind == TYPE_RECORD && f->type->kind == TYPE_ARRAY)
+            putf(
+                to,
+                "%sfor (size_t wgc_k = 0; wgc_k < sizeof to->%s / sizeof(%s_wg); wgc_k++)\n%s    wgc_copy_%s((%s_wg *)to->%s + wgc_k, (const %s *)from->%s + wgc_k);\n",
+                indent, x, record_name(e->record), indent, e->record->name,
+                record_name(e->record), x, record_name(e->record), x);
+        else if (e->kind == TYPE_RECORD)
+            putf(to, "%swgc_copy_%s(&to->%s, &from->%s);\n", indent, e->record->name, x, x);
+        else if (f->type->kind == TYPE_ARRAY)
+            putf(
+                to,
+                "%sfor (size_t wgc_k = 0; wgc_k < sizeof to->%s / sizeof(wg_real); wgc_k++)\n%s    ((wg_real *)to->%s)[wgc_k] = wg_constant(((const %s *)from->%s)[wgc_k]);\n",
+                indent, x, indent, x, e->spelling, x);
+        else putf(to, "%sto->%s = wg_constant(from->%s);\n", indent, x, x);
+    }
+}
+
 static void write_copies(writer *w, const record *r, list *done, text *to) {
     if (list_has(done, r)) return;
     push(done, (void *)r);
@@ -29,46 +92,10 @@ static void write_copies(writer *w, const record *r, list *done, text *to) {
         if (t->kind == TYPE_RECORD && record_holds(w->a, t->record))
             write_copies(w, t->record, done, to);
     }
+    if (is_nameless(&(type){.kind = TYPE_RECORD, .record = (record *)r})) return;
     putf(to, "static void wgc_copy_%s(%s_wg *to, const %s *from) {\n", r->name, record_name(r),
          record_name(r));
-    for (size_t i = 0; i < r->fields.n; i++) {
-        const decl *const f = r->fields.at[i];
-        const char *const x = f->name;
-        const type *e = f->type;
-        while (e->kind == TYPE_ARRAY) e = e->of;
-        if (!*x) continue;
-        const type *const l = leaf_type(f->type);
-        /* nobody says where a pointer to converted structures leads to here */
-        if (e->kind == TYPE_POINTER && l->kind == TYPE_RECORD && record_holds(w->a, l->record))
-            putf(to,
-                 f->type->kind == TYPE_POINTER && !f->type->constant
-                     ? "    to->%s = NULL;\n"
-                     : "    memset((void *)&to->%s, 0, sizeof to->%s);\n",
-                 x, x);
-        else if (!root_holds(w, f) &&
-                 !(e->kind == TYPE_RECORD && record_holds(w->a, e->record))) {
-            if (f->type->kind == TYPE_ARRAY) {
-                if (f->type->count > 0)
-                    putf(to, "    memcpy(to->%s, from->%s, sizeof to->%s);\n", x, x, x);
-            } else if (f->type->constant)
-                putf(to, "    memcpy((void *)&to->%s, &from->%s, sizeof to->%s);\n", x, x, x);
-            else putf(to, "    to->%s = from->%s;\n", x, x);
-        } else if (f->type->kind == TYPE_POINTER) putf(to, "    to->%s = NULL;\n", x);
-        else if (e->kind == TYPE_RECORD && f->type->kind == TYPE_ARRAY)
-            putf(
-                to,
-                "    for (size_t wgc_k = 0; wgc_k < sizeof to->%s / sizeof(%s_wg); wgc_k++)\n        wgc_copy_%s((%s_wg *)to->%s + wgc_k, (const %s *)from->%s + wgc_k);\n",
-                x, record_name(e->record), e->record->name, record_name(e->record), x,
-                record_name(e->record), x);
-        else if (e->kind == TYPE_RECORD)
-            putf(to, "    wgc_copy_%s(&to->%s, &from->%s);\n", e->record->name, x, x);
-        else if (f->type->kind == TYPE_ARRAY)
-            putf(
-                to,
-                "    for (size_t wgc_k = 0; wgc_k < sizeof to->%s / sizeof(wg_real); wgc_k++)\n        ((wg_real *)to->%s)[wgc_k] = wg_constant(((const %s *)from->%s)[wgc_k]);\n",
-                x, x, e->spelling, x);
-        else putf(to, "    to->%s = wg_constant(from->%s);\n", x, x);
-    }
+    copy_fields(w, r, "", "    ", to);
     put(to, "}\n\n");
 }
 

@@ -69,9 +69,23 @@ static enum CXVisitorResult field(CXCursor c, CXClientData data) {
     return CXVisit_Continue;
 }
 
+/* What no other declaration has. What has no name has its place: libclang gives all structures
+ * without a name in another one, and their fields, the same. */
+static const char *key_of_cursor(reader *r, CXCursor c) {
+    const char *const usr = taken(clang_getCursorUSR(c)),
+                     *const name = taken(clang_getCursorSpelling(c));
+    const bool nameless = clang_getCursorKind(c) == CXCursor_FieldDecl
+                              ? *name == 0
+                              : clang_Cursor_isAnonymous(c) != 0;
+    if (*usr && !nameless) return usr;
+    size_t at;
+    const file *const f = located(r, clang_getCursorLocation(c), &at);
+    return format("%s@%s@%zu@%s", usr, f != NULL ? f->name : "", at, name);
+}
+
 static record *record_of(reader *r, CXType t) {
     const CXCursor c = clang_getTypeDeclaration(t);
-    const char *const usr = taken(clang_getCursorUSR(c));
+    const char *const usr = key_of_cursor(r, c);
     const char *const key = format("record %s", usr);
     record *found = table_get(r->p->by_usr, key);
     if (found != NULL && (found->fields.n != 0 || found->definition != NULL)) return found;
@@ -217,13 +231,7 @@ void set_place(reader *r, decl *d, CXCursor c) {
 }
 
 decl *decl_of(reader *r, CXCursor c) {
-    const char *usr = taken(clang_getCursorUSR(c));
-    if (!*usr) {
-        size_t at;
-        const file *const f = located(r, clang_getCursorLocation(c), &at);
-        usr = format("@%s@%zu@%s", f != NULL ? f->name : "", at,
-                     taken(clang_getCursorSpelling(c)));
-    }
+    const char *const usr = key_of_cursor(r, c);
     decl *d = table_get(r->p->by_usr, usr);
     if (d != NULL) return d;
     d = arena_get(sizeof *d);

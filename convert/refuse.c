@@ -179,8 +179,10 @@ void refuse_uses(analysis *a) {
     for (size_t i = 0; i < a->program->records.n; i++) {
         const record *const r = a->program->records.at[i];
         const type t = {.kind = TYPE_RECORD, .record = (record *)r};
-        const bool bits =
-            r->is_union && record_has(r, TYPE_WHOLE) && reads_varied(a, NULL, &t, 0);
+        const bool bits = r->is_union &&
+                          (record_has(r, TYPE_WHOLE) || record_has(r, TYPE_COMPLEX) ||
+                           record_has(r, TYPE_OTHER)) &&
+                          reads_varied(a, NULL, &t, 0);
         if (!record_holds(a, r) && !bits) continue;
         if (r->is_union)
             error_at(
