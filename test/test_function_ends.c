@@ -16,7 +16,8 @@ enum {
     OUT = 2 + 2 * N
 };
 
-/* Of slopes, which are of unit vectors or larger, and of curvature, which is 1 over the norm in size. */
+/* Of slopes, which are of unit vectors or larger, and of curvature, which is 1 over the norm in
+ * size. */
 #define TOL_END (64 * DBL_EPSILON)
 
 static wg_tape *tape;
@@ -146,6 +147,19 @@ static wg_status layer_norm(wg_tape *t, size_t n, const wg_real *x, size_t m, wg
     const wg_mat a = wg_mat_gather(t, n, 1, x);
     const wg_mat z = wg_mat_layer_norm(t, a, a, a, eps, WG_EACH_COL);
     y[0] = wg_mat_sum(t, wg_mat_mul(t, z, wg_mat_constant(t, n, 1, weights, n)));
+    return WG_OK;
+}
+
+/* With a gain of its own, of this size. */
+static double gain;
+static wg_status plain_layer_norm(wg_tape *t, size_t n, const wg_real *x, size_t m, wg_real *y,
+                                  void *data) {
+    static const double numbers[N] = {1, -0.5, 2, 0.75};
+    (void)m, (void)data;
+    const wg_mat none = wg_mat_fill(t, n, 1, 0),
+                 weights = wg_mat_scale(t, gain, wg_mat_constant(t, n, 1, numbers, n));
+    y[0] = wg_mat_sum(
+        t, wg_mat_layer_norm(t, wg_mat_gather(t, n, 1, x), weights, none, eps, WG_EACH_COL));
     return WG_OK;
 }
 
@@ -340,6 +354,13 @@ static void layer_norms_of_any_size_are_the_same(void **state) {
                                 {{-1e-300, -1e-300, -1e-300, -1e-300}, CURVED}};
     eps = 4;
     ends_of("layer norm of equals", layer_norm, sizeof equal / sizeof *equal, equal);
+    static const end largest[] = {
+        {{0, 1.6e308, -1.6e308, 0}, SLOPES}}; /* of a norm that is not */
+    eps = 1e-5, gain = 1;
+    ends_of("layer norm of the largest numbers", plain_layer_norm, 1, largest);
+    static const end small[] = {{{3e-54, 4e-54, -1e-54, 2e-54}, SLOPES}};
+    eps = 0, gain = 1e216;
+    ends_of("layer norm of small numbers with a large gain", plain_layer_norm, 1, small);
 }
 
 /* ---- zeros ---- */

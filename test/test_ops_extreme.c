@@ -493,12 +493,89 @@ static void gradients_go_with_the_size_of_a_matrix(void **state) {
     wg_tape_free(t);
 }
 
+/* Each right-hand side has a size of its own, and so has its adjoint. */
+static void right_hand_sides_of_other_sizes_have_gradients_beside_each_other(void **state) {
+    static const double a[6] = {1, -2, 0.5, 3, 1.5, -0.25}, b[3] = {2, 1, -1.5},
+                        w[3] = {0.75, -0.5, 2};
+    static const int sizes[] = {0, 600, -600, 900, -900};
+    (void)state;
+    wg_tape *const t = wg_tape_new(NULL);
+    for (size_t wide = 0; wide < 2; wide++)
+        for (size_t s = 1; s < sizeof sizes / sizeof *sizes; s++) {
+            const size_t m = wide ? 2 : 3, n = wide ? 3 : 2;
+            double right[6], back[6], plain[6], got[6];
+            for (size_t k = 0; k < 2; k++) { /* the second one is as it was each time */
+                const int size = k == 0 ? sizes[s] : 0;
+                for (size_t i = 0; i < m; i++)
+                    right[i] = ldexp(b[i], size), right[i + m] = ldexp(b[2 - i], -size);
+                for (size_t i = 0; i < n; i++)
+                    back[i] = ldexp(w[i], -size), back[i + n] = ldexp(w[2 - i], size);
+                wg_tape_reset(t);
+                const wg_mat of = wg_mat_input(t, m, n, a, m);
+                const wg_mat x = wg_lstsq(t, of, wg_mat_input(t, m, 2, right, m));
+                assert_int_equal(wg_mat_reverse(t, x, back, n), WG_OK);
+                assert_int_equal(wg_mat_adjoint(t, of, k == 0 ? got : plain, m), WG_OK);
+            }
+            for (size_t i = 0; i < 6; i++)
+                if (!(fabs(got[i] - plain[i]) <= TOL_SOLVED_TWICE))
+                    fail_msg("%zux%zu, size %d: element %zu is %.17g, not %.17g", m, n,
+                             sizes[s], i, got[i], plain[i]);
+        }
+    wg_tape_free(t);
+}
+
+/* Of R adjoints and tangents go as what they come of, however large or small the matrix is. */
+static void derivatives_of_r_are_as_large_as_what_they_come_of(void **state) {
+    static const double numbers[6] = {1, -2, 0.5, 3, 1.5, -0.25},
+                        along[6] = {0.75, -0.5, 2, 1, 1, 3};
+    static const int sizes[][2] = {{0, 0}, {1000, 60}, {-1000, -60}, {1000, -60}, {-1000, 60}};
+    (void)state;
+    wg_tape *const t = wg_tape_new(NULL);
+    for (size_t m = 1; m <= 3; m++)
+        for (size_t with_q = 0; with_q < 2; with_q++) {
+            const size_t n = 6 / m, p = m < n ? m : n;
+            double plain[2][6], got[2][6], a[6], w[6];
+            for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++) {
+                wg_mat q, r;
+                for (size_t i = 0; i < 6; i++)
+                    a[i] = ldexp(numbers[i], sizes[s][0]), w[i] = ldexp(along[i], sizes[s][1]);
+                for (size_t way = 0; way < 2; way++) {
+                    double *const to = s == 0 ? plain[way] : got[way];
+                    wg_tape_reset(t);
+                    assert_int_equal(wg_tape_forward(t, way), WG_OK);
+                    const wg_mat x = wg_mat_input(t, m, n, a, m);
+                    for (size_t i = 0; i < 6 && way == 1; i++)
+                        assert_int_equal(
+                            wg_tangent_seed(t, wg_mat_at(x, i % m, i / m), 0, w[i]), WG_OK);
+                    if (!with_q) r = wg_qr_r(t, x);
+                    else assert_int_equal(wg_qr(t, x, &q, &r), WG_OK);
+                    for (size_t i = 0; i < p * n && way == 1; i++)
+                        to[i] = wg_tangent(t, wg_mat_at(r, i % p, i / p), 0);
+                    if (way == 1) continue;
+                    assert_int_equal(wg_mat_reverse(t, r, w, p), WG_OK);
+                    assert_int_equal(wg_mat_adjoint(t, x, to, m), WG_OK);
+                }
+                for (size_t i = 0; i < 12 && s != 0; i++) {
+                    const size_t way = i / 6, entries = way == 0 ? 6 : p * n;
+                    if (i % 6 >= entries) continue;
+                    const double d = ldexp(got[way][i % 6], -sizes[s][1]);
+                    if (!(fabs(d - plain[way][i % 6]) <= TOL_SOLVED_TWICE))
+                        fail_msg("%zux%zu, size %d, %s %zu: %.17g, not %.17g", m, n,
+                                 sizes[s][0], way == 0 ? "gradient" : "tangent", i % 6, d,
+                                 plain[way][i % 6]);
+                }
+            }
+        }
+    wg_tape_free(t);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-
         cmocka_unit_test(every_call_comes_back),
         cmocka_unit_test(a_member_without_an_adjoint_has_no_gradient),
-        cmocka_unit_test(gradients_go_with_the_size_of_a_matrix)};
+        cmocka_unit_test(gradients_go_with_the_size_of_a_matrix),
+        cmocka_unit_test(right_hand_sides_of_other_sizes_have_gradients_beside_each_other),
+        cmocka_unit_test(derivatives_of_r_are_as_large_as_what_they_come_of)};
     return cmocka_run_group_tests_name("extreme numbers in operations on matrices", tests, NULL,
                                        NULL);
 }

@@ -482,6 +482,39 @@ static void nor_does_its_workspace_move_while_it_is_recorded(void **state) {
     wg_tape_free(t);
 }
 
+/* Constants that a value makes on its tape are no records: there may be so many that they stand
+ * in another piece of memory than what the call itself has asked for. */
+static wg_status making_constants(wg_block *b) {
+    static const double ones[1 << 12] = {1};
+    for (int i = 0; i < 100; i++) (void)wg_mat_constant(victim, 1 << 12, 1, ones, 1 << 12);
+    b->out[0].value[0] = 2 * b->in[0].value[0];
+    return WG_OK;
+}
+static void constants_that_a_value_makes_take_no_room_of_others(void **state) {
+    static const wg_block_op op = {
+        .name = "makes", .shape = shape, .value = making_constants, .vjp = vjp};
+    static const double ones[1 << 12] = {1};
+    (void)state;
+    for (int recorded = 0; recorded < 2; recorded++) {
+        wg_tape *const t = wg_tape_new(&(wg_options){.reserve = 1 << 16});
+        const double at = 3;
+        wg_mat y;
+        victim = t;
+        for (int i = 0; i < 5; i++) {
+            const wg_mat x =
+                recorded ? wg_mat_input(t, 1, 1, &at, 1) : wg_mat_constant(t, 1, 1, &at, 1);
+            assert_int_equal(wg_apply(t, &op, NULL, 0, 1, &x, 1, &y), WG_OK);
+            const wg_mat a = wg_mat_input(t, 1 << 12, 1, ones, 1 << 12);
+            const wg_real z = wg_let(t, wg_mul(wg_mat_sum(t, a), wg_mat_at(y, 0, 0)));
+            assert_true(z.value == 6);
+            assert_int_equal(wg_reverse(t, z), WG_OK);
+            assert_true(wg_adjoint(t, wg_mat_at(a, 7, 0)) == 6);
+        }
+        victim = NULL;
+        wg_tape_free(t);
+    }
+}
+
 static int refused; /* calls of a tangent on its tape */
 static wg_status using_jvp(wg_block *b) {
     for (int i = 0; victim != NULL && i < 5000; i++)
@@ -522,6 +555,7 @@ int main(void) {
         cmocka_unit_test(nor_does_a_reader),
         cmocka_unit_test(a_value_does_not_use_its_tape_in_a_replay),
         cmocka_unit_test(nor_does_its_workspace_move_while_it_is_recorded),
+        cmocka_unit_test(constants_that_a_value_makes_take_no_room_of_others),
         cmocka_unit_test(a_tangent_does_not_record_on_its_tape),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -128,16 +128,26 @@ static void residual(const wg_block *b, const struct least *s) {
     multiply(s, -1, b->in[0].value, b->in[0].ld, 0, b->out[0].value, 1, s->mk);
 }
 
-/* Of a product of x, which is to go through the triangle once more, and y: where x is so large
- * or so small that it would leave the range there, though the product does not, a power of two
- * is handed over to y. */
-static void even_out(size_t n, double *x, size_t m, double *y) {
-    double most = 0;
-    for (size_t i = 0; i < n; i++) most = fmax(most, fabs(x[i]));
-    if (!(most > 0 && most < INFINITY) || (most > 0x1p-300 && most < 0x1p300)) return;
-    const double factor = ldexp(1, most < 1 ? -(int)fmax(ilogb(most), -1000) : -ilogb(most));
-    for (size_t i = 0; i < n; i++) x[i] *= factor;
-    for (size_t i = 0; i < m; i++) y[i] /= factor;
+/* Of the products of columns of x, which are to go through the triangle once more, and of y:
+ * where x would leave the range there, though the product does not, a power of two is handed
+ * over to y. */
+static void even_out(const struct least *s, size_t n, double *x, size_t m, double *y) {
+    enum { FAR = 900, NEARER = 500 }; /* powers of two from 1 */
+    double low = INFINITY, high = 0;
+    for (size_t i = 0; i < wgi_smaller(s->m, s->n); i++) {
+        const double r = fabs(s->a[i * (s->m + 1)]);
+        low = fmin(low, r), high = fmax(high, r);
+    }
+    if (!(low > 0 && high < INFINITY)) return;
+    for (size_t j = 0; j < s->k; j++) {
+        double most = 0;
+        for (size_t i = 0; i < n; i++) most = fmax(most, fabs(x[i + j * n]));
+        if (!(most > 0 && most < INFINITY)) continue;
+        const int up = ilogb(most) - ilogb(low), down = ilogb(most) - ilogb(high);
+        const int by = up > FAR ? NEARER - up : down < -FAR ? -NEARER - down : 0;
+        for (size_t i = 0; by != 0 && i < n; i++) x[i + j * n] = ldexp(x[i + j * n], by);
+        for (size_t i = 0; by != 0 && i < m; i++) y[i + j * m] = ldexp(y[i + j * m], -by);
+    }
 }
 
 static wg_status lstsq_vjp(wg_block *b) {
@@ -156,7 +166,7 @@ static wg_status lstsq_vjp(wg_block *b) {
         if (aw.p == NULL) return WG_OK;
         wgi_gemm_add(m, n, k, -1, 'N', s.mk2, m, 'T', x, n, aw);
         residual(b, &s);
-        even_out(n * k, s.nk, m * k, s.mk);
+        even_out(&s, n, s.nk, m, s.mk);
         triangle_solve(&s, 0, s.nk, n);
     } else {
         orthogonal_times(&s, 0, s.nk);
@@ -169,7 +179,7 @@ static wg_status lstsq_vjp(wg_block *b) {
         orthogonal_times(&s, 1, s.nk);
         wgi_copy(m, k, c->value, c->ld, s.mk, m);
         triangle_solve(&s, 0, s.mk, m);
-        even_out(m * k, s.mk, n * k, s.nk);
+        even_out(&s, m, s.mk, n, s.nk);
         triangle_solve(&s, 1, s.mk, m);
     }
     wgi_gemm_add(m, n, k, 1, 'N', s.mk, m, 'T', s.nk, n, aw);

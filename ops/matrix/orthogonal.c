@@ -146,13 +146,25 @@ static size_t times_qt(const struct parts *s, size_t cols, const double *x, doub
     return s->m;
 }
 
-/* Adjoints that are large or small are multiplied by a power of two, by which what comes of
- * them is divided: R R_' might leave the range where what R^-T makes of it does not. */
+/* The largest element of R in size. */
+static double largest(const struct parts *s) {
+    double most = 0;
+    for (size_t j = 0; j < s->n; j++)
+        for (size_t i = 0; i <= j && i < s->p; i++)
+            most = fmax(most, fabs(s->r[i + j * s->ldr]));
+    return most;
+}
+
+/* Adjoints are multiplied by a power of two, by which what comes of them is divided, where R R_'
+ * might leave the range, and what R^-T makes of it does not. */
 static double factor_of(const struct parts *s, const double *qw, const double *rw) {
+    const double size = largest(s);
     double most = 0;
     for (size_t i = 0; qw != NULL && i < s->m * s->p; i++) most = fmax(most, fabs(qw[i]));
     for (size_t i = 0; rw != NULL && i < s->p * s->n; i++) most = fmax(most, fabs(rw[i]));
-    if (!(most > 0 && most < INFINITY) || (most > 0x1p-100 && most < 0x1p100)) return 1;
+    if (!(most > 0 && most < INFINITY) ||
+        (most > 0x1p-100 && most < 0x1p100 && size > 0x1p-800 && size < 0x1p800))
+        return 1;
     return ldexp(1, most < 1 ? -(int)fmax(ilogb(most), -1000) : -ilogb(most));
 }
 
@@ -254,6 +266,23 @@ static void rotation(const struct parts *s, size_t ldy) {
     times_q(s, s->p, s->y, s->w);
 }
 
+static void times_power(int e, size_t n, double *x) {
+    for (size_t i = 0; e != 0 && i < n; i++) x[i] = ldexp(x[i], e);
+}
+
+/* The power of two that tangents At are multiplied by, and what comes of them is divided by:
+ * not 1 where At U^-1 would leave the range, though what R makes of it does not. */
+static int power_of(const struct parts *s, const wg_block_arg *a) {
+    enum { FAR = 900 };
+    const double size = largest(s);
+    double most = 0;
+    for (size_t j = 0; j < s->n; j++)
+        for (size_t i = 0; i < s->m; i++) most = fmax(most, fabs(a->bar[i + j * a->bar_ld]));
+    if (!(most > 0 && most < INFINITY && size > 0 && size < INFINITY)) return 0;
+    const int apart = ilogb(size) - ilogb(most);
+    return apart > FAR || apart < -FAR ? apart : 0;
+}
+
 static wg_status qr_jvp(wg_block *b) {
     const struct qr *const what = (const struct qr *)b->params;
     const struct parts s = parts_of(b);
@@ -266,7 +295,9 @@ static wg_status qr_jvp(wg_block *b) {
     const wg_status failed = degenerate(b, &s);
     if (failed != WG_OK) return failed;
     /* w = Xt U^-1, y = Q' w, t = S; then w = Qt */
+    const int by = power_of(&s, a);
     wgi_copy(m, p, a->bar, a->bar_ld, s.w, m);
+    times_power(by, m * p, s.w);
     cblas_dtrsm(CblasColMajor, CblasRight, CblasUpper, CblasNoTrans, CblasNonUnit, mi, pi, 1,
                 s.r, ldr, s.w, mi);
     const size_t ldy = times_qt(&s, p, s.w, s.y);
@@ -280,18 +311,24 @@ static wg_status qr_jvp(wg_block *b) {
         times_q(&s, p, s.t, s.y);
         for (size_t i = 0; i < m * p; i++) s.w[i] -= s.y[i];
     }
-    if (what->q >= 0) memcpy(b->out[what->q].bar, s.w, m * p * sizeof *s.w);
+    if (what->q >= 0) {
+        memcpy(b->out[what->q].bar, s.w, m * p * sizeof *s.w);
+        times_power(-by, m * p, b->out[what->q].bar);
+    }
     if (what->r < 0) return WG_OK;
     double *const rt = b->out[what->r].bar, *const vt = rt + p * p;
     memcpy(rt, s.t, p * p * sizeof *rt);
     cblas_dtrmm(CblasColMajor, CblasRight, CblasUpper, CblasNoTrans, CblasNonUnit, pi, pi, 1,
                 s.r, ldr, rt, pi);
+    times_power(-by, p * p, rt);
     if (wide == 0) return WG_OK;
     /* p = m: s.v = Yt - Qt V, and Q' of it */
     wgi_copy(m, n - p, a->bar + p * a->bar_ld, a->bar_ld, s.v, m);
+    times_power(by, m * (n - p), s.v);
     cblas_dgemm(CblasColMajor, CblasNoTrans, CblasNoTrans, mi, wide, pi, -1, s.w, mi,
                 s.r + p * s.ldr, ldr, 1, s.v, mi);
     (void)times_qt(&s, n - p, s.v, vt);
+    times_power(-by, p * (n - p), vt);
     return WG_OK;
 }
 

@@ -591,25 +591,21 @@ static void norm_entries_expand(wg_tape *t, const wgi_written *l) {
 
 /* Deviations that are not near 1 are divided by their norm, or by what eps is the square of,
  * nearly, a number of the point: derivatives are made of third powers, and of products with the
- * gain. Small ones are nothing beside an eps that is not as small. Where squares leave the range
- * of doubles the norm is that of what is scaled by a power of two. */
+ * gain. Small ones are nothing beside an eps that is not as small. A norm that has left the
+ * range is as large as a number can be. */
 static void layer_norm_expand(wg_tape *t, const wgi_written *l) {
     const double eps = l->p->p, n = (double)l->n;
     int e = 0;
     if (l->n == 0) return;
     (void)frexp(sqrt(eps), &e);
     centre(t, l, l->x[0]);
-    const wg_real s = wg_squared_norm(t, l->n, l->room);
-    const wg_real up =
-        eps < 1e-250 ? wg_let(t, wg_select_lt(s, 1e-280, 0x1p600, 1)) : wg_constant(1);
-    const wg_real by = wg_let(t, wg_select_lt(s, 1e290, up, 0x1p-600));
-    for (size_t i = 0; i < l->n; i++) l->y[i] = wg_let(t, wg_mul(l->room[i], by));
-    const wg_real norm = wg_let(t, wg_div(wg_sqrt(wg_squared_norm(t, l->n, l->y)), by));
-    const wg_real size = wgi_expand_held(t, norm);
+    const wg_real norm = wgi_expand_held(t, wg_norm2(t, l->n, l->room));
+    const wg_real size = wg_let(t, wg_fmin(norm, DBL_MAX));
     const wg_real least = wg_let(t, wg_fmax(size, eps > 0 ? ldexp(1, e) : DBL_MIN));
     const wg_real small =
-        eps < 1e-110 ? wg_let(t, wg_select_lt(s, 1e-140, least, 1)) : wg_constant(1);
-    const wg_real of = wg_let(t, wg_reciprocal(wg_let(t, wg_select_lt(s, 1e140, small, size))));
+        eps < 1e-30 ? wg_let(t, wg_select_lt(size, 1e-20, least, 1)) : wg_constant(1);
+    const wg_real of =
+        wg_let(t, wg_reciprocal(wg_let(t, wg_select_lt(size, 1e20, small, size))));
     for (size_t i = 0; i < l->n; i++) l->room[i] = wg_let(t, wg_mul(l->room[i], of));
     const wg_real v = wg_let(t, wg_div(wg_squared_norm(t, l->n, l->room), n));
     const wg_real share =

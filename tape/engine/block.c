@@ -344,10 +344,11 @@ static wg_status apply(wgi_core *c, const wg_block_op *op, const void *params, s
     const uint64_t stamps = c->stamps;
     wgi_block *const b = draw(c, op, &call, bytes, given, results, recorded);
     char *const temporary = c->head.payload_top;
+    const int chunk = c->payload_current; /* the value may make constants, in further ones */
     call.saved = b->saved = wgi_payload_take(c, call.saved_bytes);
     s = evaluate(c, b, &call, recorded);
     if (s != WG_OK) {
-        if (c->stamps == stamps) c->head.payload_top = start;
+        if (c->stamps == stamps && c->payload_current == chunk) c->head.payload_top = start;
         return s;
     }
     for (size_t k = 0; k < outputs; k++) {
@@ -361,7 +362,8 @@ static wg_status apply(wgi_core *c, const wg_block_op *op, const void *params, s
         c->head.slots += b->outs;
         wgi_limit_update(c);
     }
-    if (!recorded || c->width != 0) c->head.payload_top = temporary;
+    if ((!recorded || c->width != 0) && c->payload_current == chunk)
+        c->head.payload_top = temporary;
     return WG_OK;
 }
 
