@@ -41,7 +41,7 @@ static wg_status fill_d(size_t first, size_t count, double *to, void *user) {
 }
 
 typedef struct loop {
-    const wg_callable *k;
+    const wg_callable *k, *late;
     size_t steps, stored, fails;
     int by_step, far, turned;
 } loop;
@@ -75,6 +75,58 @@ static wg_status scan(wg_tape *t, size_t n, const wg_real *x, size_t m, wg_real 
     if (status != WG_OK) return status;
     size_t j = 0;
     for (size_t k = 0; k < 4; k++)
+        for (size_t i = 0; i < r[k].rows * r[k].cols; i++)
+            y[j++] = wg_mat_at(r[k], i % r[k].rows, i / r[k].rows);
+    while (j < m) y[j++] = wg_constant(0);
+    return WG_OK;
+}
+
+/* Another state, and sums, of what the first stage leaves in the step: its states, and z, which
+ * is read three times: adjoints that come of sums are added before the others. */
+static const wg_argument late_in[] = {{"z", 2, 1, 0},         {"new", 2, 1, 0},
+                                      {"g", 1, 1, WG_SHARED}, {"v", 1, 1, 0},
+                                      {"z2", 2, 1, 0},        {"z3", 2, 1, WG_SHARED}};
+static const wg_argument late_out[] = {{"v", 1, 1, 0}, {"r", 2, 1, WG_SUMMED}};
+
+static wg_status late(wg_tape *t, size_t n, const wg_real *x, size_t m, wg_real *y,
+                      void *user) {
+    (void)n, (void)m, (void)user;
+    const wg_real once = wg_let(t, wg_sin(x[4]));
+    y[0] = wg_let(t, wg_add(wg_mul(0.5, x[5]), wg_mul(x[0], x[3])));
+    y[1] = wg_let(t, wg_mul(wg_mul(x[1], x[2]), wg_add(once, wg_mul(x[7], x[9]))));
+    y[2] = wg_let(t, wg_mul(wg_exp(wg_mul(0.25, x[6])), wg_mul(x[5], wg_sin(x[8]))));
+    return WG_OK;
+}
+
+/* The same steps with that stage behind; y: q, g, v, s and r, perhaps of every step. */
+static wg_status scan_of_two(wg_tape *t, size_t n, const wg_real *x, size_t m, wg_real *y,
+                             void *user) {
+    loop *const l = user;
+    (void)n;
+    static double e[2 * STEPS];
+    for (size_t i = 0; i < 2 * STEPS; i++) e[i] = number(3 * i);
+    const wg_state states[] = {{"q", wg_mat_gather(t, 2, 1, x)},
+                               {"g", wg_mat_gather(t, 1, 1, x + 2)},
+                               {"v", wg_mat_gather(t, 1, 1, x + 3)}};
+    const wg_source first[] = {
+        wg_from_state("q"),
+        wg_from_state("g"),
+        wg_from_matrix(wg_mat_gather(t, 2, 2, x + 3)),
+        wg_each_step(wg_from_matrix(wg_mat_gather(t, 2, l->steps, x + 7))),
+        wg_each_step(wg_from_matrix(wg_mat_gather(t, 1, l->steps, x + 7 + 2 * l->steps))),
+        wg_each_step(wg_from_fill(fill_d, &l->fails)),
+        wg_each_step(wg_from_data(e, 2, 1)),
+        wg_from_neighbour("q", l->far, 0, 0)};
+    const wg_source second[] = {wg_from_state("z"),         wg_from_next("q", 0, 0, 0),
+                                wg_from_next("g", 0, 0, 0), wg_from_state("v"),
+                                wg_from_state("z"),         wg_from_state("z")};
+    const wg_stage stages[] = {{l->k, first}, {l->late, second}};
+    const wg_scan_options o = {.stored = l->stored, .sums_by_step = l->by_step};
+    wg_mat r[5];
+    const wg_status status = wg_scan(t, l->steps, 2, stages, 3, states, &o, r);
+    if (status != WG_OK) return status;
+    size_t j = 0;
+    for (size_t k = 0; k < 5; k++)
         for (size_t i = 0; i < r[k].rows * r[k].cols; i++)
             y[j++] = wg_mat_at(r[k], i % r[k].rows, i / r[k].rows);
     while (j < m) y[j++] = wg_constant(0);
@@ -118,9 +170,26 @@ static void steps_of_one_cell_have_the_bits_of_steps_of_cells(void **state) {
     for (size_t j = 0; j < sizeof lengths / sizeof *lengths; j++)
         for (size_t stored = 0; stored <= lengths[j]; stored += 1 + stored)
             for (int which = 0; which < 4; which++) {
-                loop l = {k, lengths[j], stored, SIZE_MAX, which & 1, 0, which >> 1};
+                loop l = {k, NULL, lengths[j], stored, SIZE_MAX, which & 1, 0, which >> 1};
                 compare(scan, &l, 7 + 3 * l.steps, x, 5 + 4 * l.steps);
             }
+    wg_callable_free(k);
+}
+
+static void stages_of_one_cell_have_the_bits_of_stages_of_cells(void **state) {
+    (void)state;
+    wg_callable *const k = make(mixed, 8, in, point, 4, out);
+    wg_callable *const behind = make(late, 6, late_in, point, 2, late_out);
+    double x[N];
+    for (size_t i = 0; i < N; i++) x[i] = number(3 * i + 2);
+    for (size_t steps = 0; steps <= STEPS; steps += 3)
+        for (size_t stored = 0; stored <= steps; stored += 1 + stored)
+            for (int by_step = 0; by_step < 2; by_step++) {
+                loop l = {.k = k, .late = behind, .steps = steps, .stored = stored};
+                l.fails = SIZE_MAX, l.by_step = by_step;
+                compare(scan_of_two, &l, 7 + 3 * steps, x, M);
+            }
+    wg_callable_free(behind);
     wg_callable_free(k);
 }
 
@@ -135,7 +204,7 @@ static void steps_that_give_nan_are_done_as_those_of_cells(void **state) {
             for (size_t i = 0; i < N; i++) x[i] = i % 5 == 0 ? 0 : number(3 * i + 2);
             x[7 + 2 * at_step] = odd[o];
             x[7 + 2 * STEPS + at_step] = odd[(o + 1) % 4];
-            loop l = {k, STEPS, 3, SIZE_MAX, 1, 0, 0};
+            loop l = {k, NULL, STEPS, 3, SIZE_MAX, 1, 0, 0};
             compare(scan, &l, N, x, M);
         }
     wg_callable_free(k);
@@ -147,7 +216,7 @@ static void a_callback_that_fails_names_its_step(void **state) {
     double x[N], y[M], g[N], w[M] = {1};
     for (size_t i = 0; i < N; i++) x[i] = number(3 * i + 2);
     for (int far = 0; far < 2; far++) {
-        loop l = {k, STEPS, 0, 4, 0, far, 0};
+        loop l = {k, NULL, STEPS, 0, 4, 0, far, 0};
         assert_int_equal(wg_vjp(tape, scan, &l, N, x, M, w, y, g), WG_EARG);
         assert_message(tape, "the callback of input d, in step 4, returned");
     }
@@ -352,6 +421,7 @@ static void second_derivatives_of_a_long_loop_need_little_memory(void **state) {
 static void compiled_functions_do_the_same(void **state) {
     start_compiling();
     steps_of_one_cell_have_the_bits_of_steps_of_cells(state);
+    stages_of_one_cell_have_the_bits_of_stages_of_cells(state);
     steps_that_give_nan_are_done_as_those_of_cells(state);
     a_callback_that_fails_names_its_step(state);
     a_guard_is_named_with_its_step(state);
@@ -361,6 +431,7 @@ static void compiled_functions_do_the_same(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(steps_of_one_cell_have_the_bits_of_steps_of_cells),
+        cmocka_unit_test(stages_of_one_cell_have_the_bits_of_stages_of_cells),
         cmocka_unit_test(steps_that_give_nan_are_done_as_those_of_cells),
         cmocka_unit_test(a_callback_that_fails_names_its_step),
         cmocka_unit_test(a_guard_is_named_with_its_step),

@@ -85,8 +85,7 @@ typedef struct wgi_scan_addition {
     size_t entries;
     ptrdiff_t entry;
     int sets;             /* it is added to 0 */
-    wg_block_arg *matrix; /* its elements have no strides; or NULL */
-    const wgi_feed *feed;
+    wg_block_arg *matrix; /* one point, whose elements have no strides; or NULL */
 } wgi_scan_addition;
 
 /* A pass of a stage, prepared for all steps of a single cell. */

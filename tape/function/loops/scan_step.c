@@ -91,8 +91,7 @@ static void plan_addition(wgi_scan_run *r, wgi_scan_steps *p, uint32_t k, int la
     const wg_argument *const a = &p->pass->f->output[k];
     const wgi_drain *const to = &p->pass->out[k];
     const int summed = wgi_argument_summed(a);
-    wgi_scan_addition add = {
-        .from = p->y[k].data, .entries = wgi_argument_size(a), .entry = 1, .feed = to->from};
+    wgi_scan_addition add = {.from = p->y[k].data, .entries = wgi_argument_size(a), .entry = 1};
     const int late = to->is_field && to->adds && (!summed || add.entries == 1) &&
                      !r->s->field[to->at].global;
     if (add.from == NULL || (!summed && !to->adds) || late != last) return;
@@ -149,8 +148,7 @@ static wg_status fill(const wgi_scan_run *r, const wgi_scan_steps *p, size_t ste
 static void add(const wgi_scan_addition *a, size_t step) {
     const double *const from = a->from;
     if (a->matrix != NULL) {
-        wgi_adjoint_add(a->matrix, a->entries, a->feed->each_step ? step : 0, 1,
-                        (wg_results){(double *)(uintptr_t)from, (ptrdiff_t)a->entries, 1});
+        wgi_points_add(a->matrix, from, a->matrix->bar, a->matrix->bar_ld);
         return;
     }
     double *const to = place_at(&a->to, step);

@@ -367,7 +367,7 @@ void wgi_fn_once(const wg_function *f, double *uniform, void *work);
 /* A function that is evaluated again and again, at no more than so many points: prepare, load
  * and once are done when it is opened. x and y stay where they are; what they point to may be
  * elsewhere in each run. _load: a shared input has changed; load and once are done again. One
- * with summed outputs is evaluated at one point, or at none. work: so many bytes. */
+ * with summed outputs is evaluated at one point. work: so many bytes. */
 struct wgi_fn_steady;
 size_t wgi_fn_steady_work(const wg_function *f, size_t points);
 struct wgi_fn_steady *wgi_fn_steady_open(const wg_function *f, size_t points,
