@@ -150,9 +150,9 @@ typedef struct wg_progress {
     double seconds;
 } wg_progress;
 
-/* Where text goes: returns 0, or nonzero to stop. It does not use the tape that the text is of,
- * or that the call was given: calls on that are refused meanwhile (WG_EMODE), a reset does
- * nothing. */
+/* Where text goes: returns 0, or nonzero to stop; no exception leaves it. It does not use the
+ * tape that the text is of, or that the call was given: calls on that are refused meanwhile
+ * (WG_EMODE), also of other threads, a reset does nothing. */
 typedef int wg_write(void *ctx, const char *text, size_t bytes);
 
 WG_END_DECLS

@@ -135,9 +135,8 @@ typedef struct wgi_run {
 /* Slots from before that run, which uses some of them, as others do. */
 typedef struct wgi_shared {
     uint32_t group, run;
-    uint32_t
-        other;     /* the number, plus one, of the last one before it of the same group; or 0 */
-    uint32_t last; /* is there none of the same group behind it? */
+    uint32_t other; /* the number, plus one, of the one before it of the same group; or 0 */
+    uint32_t last;  /* is there none of the same group behind it? */
 } wgi_shared;
 enum { WGI_GROUP_SLOTS = 64 }; /* group k: those from 64 k on */
 typedef struct wgi_stretch {
