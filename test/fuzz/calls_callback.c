@@ -244,10 +244,11 @@ wg_callback *draw_callback(const char *name) {
 
 /* ---- anywhere ---- */
 
+/* It stops at the first piece: who dumps at each piece of a dump takes time by the square. */
 static int nowhere(void *ctx, const char *text, size_t bytes) {
     (void)ctx;
     for (size_t i = 0; i < bytes; i++) sink = text[i];
-    return 0;
+    return 1;
 }
 
 void meddle(void) {
