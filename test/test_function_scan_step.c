@@ -47,19 +47,14 @@ typedef struct loop {
 } loop;
 
 /* x: q, g, a, b and c of every step; y: q, g, z and s, perhaps of every step, and zeros. */
-enum { N = 7 + 3 * STEPS, M = 5 + 4 * STEPS };
-static wg_status scan(wg_tape *t, size_t n, const wg_real *x, size_t m, wg_real *y,
-                      void *user) {
-    loop *const l = user;
-    (void)n;
+enum { N = 7 + 3 * STEPS, M = 5 + 4 * STEPS, SOURCES = 8 };
+static void read_from(wg_tape *t, loop *l, const wg_real *x, wg_source *s) {
     static double e[2 * STEPS];
     for (size_t i = 0; i < 2 * STEPS; i++) e[i] = number(3 * i);
-    const wg_state states[] = {{"q", wg_mat_gather(t, 2, 1, x)},
-                               {"g", wg_mat_gather(t, 1, 1, x + 2)}};
     const wg_mat a = wg_mat_gather(t, 2, 2, x + 3);
     const wg_mat b = l->turned ? wg_mat_transpose(wg_mat_gather(t, l->steps, 2, x + 7))
                                : wg_mat_gather(t, 2, l->steps, x + 7);
-    const wg_source s[] = {
+    const wg_source from[SOURCES] = {
         wg_from_state("q"),
         wg_from_state("g"),
         wg_from_matrix(l->turned ? wg_mat_transpose(a) : a),
@@ -68,6 +63,17 @@ static wg_status scan(wg_tape *t, size_t n, const wg_real *x, size_t m, wg_real 
         wg_each_step(wg_from_fill(fill_d, &l->fails)),
         wg_each_step(wg_from_data(e, 2, 1)),
         wg_from_neighbour("q", l->far, 0, 0)};
+    memcpy(s, from, sizeof from);
+}
+
+static wg_status scan(wg_tape *t, size_t n, const wg_real *x, size_t m, wg_real *y,
+                      void *user) {
+    loop *const l = user;
+    (void)n;
+    const wg_state states[] = {{"q", wg_mat_gather(t, 2, 1, x)},
+                               {"g", wg_mat_gather(t, 1, 1, x + 2)}};
+    wg_source s[SOURCES];
+    read_from(t, l, x, s);
     const wg_stage stage = {l->k, s};
     const wg_scan_options o = {.stored = l->stored, .sums_by_step = l->by_step};
     wg_mat r[4];
@@ -103,20 +109,11 @@ static wg_status scan_of_two(wg_tape *t, size_t n, const wg_real *x, size_t m, w
                              void *user) {
     loop *const l = user;
     (void)n;
-    static double e[2 * STEPS];
-    for (size_t i = 0; i < 2 * STEPS; i++) e[i] = number(3 * i);
     const wg_state states[] = {{"q", wg_mat_gather(t, 2, 1, x)},
                                {"g", wg_mat_gather(t, 1, 1, x + 2)},
                                {"v", wg_mat_gather(t, 1, 1, x + 3)}};
-    const wg_source first[] = {
-        wg_from_state("q"),
-        wg_from_state("g"),
-        wg_from_matrix(wg_mat_gather(t, 2, 2, x + 3)),
-        wg_each_step(wg_from_matrix(wg_mat_gather(t, 2, l->steps, x + 7))),
-        wg_each_step(wg_from_matrix(wg_mat_gather(t, 1, l->steps, x + 7 + 2 * l->steps))),
-        wg_each_step(wg_from_fill(fill_d, &l->fails)),
-        wg_each_step(wg_from_data(e, 2, 1)),
-        wg_from_neighbour("q", l->far, 0, 0)};
+    wg_source first[SOURCES];
+    read_from(t, l, x, first);
     const wg_source second[] = {wg_from_state("z"),         wg_from_next("q", 0, 0, 0),
                                 wg_from_next("g", 0, 0, 0), wg_from_state("v"),
                                 wg_from_state("z"),         wg_from_state("z")};
