@@ -134,6 +134,39 @@ static void a_small_sine_has_all_digits(void **state) {
     wg_tape_free(t);
 }
 
+/* Solutions of entries far apart, each by hand. */
+static void small_couplings_of_large_entries_are_not_lost(void **state) {
+    (void)state;
+    static const double a[] = {0, 1, 1, 0}, b[] = {0, 2, 1e-160, 2}, e[] = {0, 0, 1, 0},
+                        apart[] = {1, 2, 1e-160, 3}, one[] = {1, 0, 0, 0},
+                        y[] = {2. / 3, -4. / 3, 2. / 3, -1. / 3},
+                        x[] = {0.5, -0.25, -0.25, 1. / 6};
+    wg_tape *const t = wg_tape_new(NULL);
+    const wg_mat ma = wg_mat_input(t, 2, 2, a, 2), mb = wg_mat_input(t, 2, 2, b, 2),
+                 me = wg_mat_input(t, 2, 2, e, 2), mp = wg_mat_input(t, 2, 2, apart, 2),
+                 mo = wg_mat_input(t, 2, 2, one, 2);
+    near("A Y + Y B", wg_sylvester(t, ma, mb, me), wg_mat_constant(t, 2, 2, y, 2));
+    near("A X + X A'", wg_lyapunov(t, mp, mo), wg_mat_constant(t, 2, 2, x, 2));
+    wg_tape_free(t);
+}
+
+/* x = a / (1 - a^2), 1 / x has the slope -(1 + a^2) / a^2, which does not know how near 1 is. */
+static void a_discrete_equation_near_1_is_one_with_itself(void **state) {
+    (void)state;
+    wg_tape *const t = wg_tape_new(NULL);
+    for (double off = 1e-4; off > 1e-13; off /= 8) {
+        const double at = 1 - off;
+        wg_tape_reset(t);
+        const wg_mat a = wg_mat_input(t, 1, 1, &at, 1), x = wg_lyapunov_discrete(t, a, a);
+        double slope;
+        assert_int_equal(wg_mat_reverse(t, wg_mat_reciprocal(t, x), NULL, 0), WG_OK);
+        assert_int_equal(wg_mat_adjoint(t, a, &slope, 1), WG_OK);
+        const double want = -(1 + at * at) / (at * at);
+        assert_true(fabs(slope - want) <= 8 * DBL_EPSILON * fabs(want));
+    }
+    wg_tape_free(t);
+}
+
 /* ---- derivatives ---- */
 
 static wg_mat square_of(wg_tape *t, wg_mat a) {
@@ -360,6 +393,8 @@ int main(void) {
         cmocka_unit_test(of_order_1_riccati_is_a_quadratic_equation),
         cmocka_unit_test(functions_of_a_matrix_are_what_defines_them),
         cmocka_unit_test(a_small_sine_has_all_digits),
+        cmocka_unit_test(small_couplings_of_large_entries_are_not_lost),
+        cmocka_unit_test(a_discrete_equation_near_1_is_one_with_itself),
         cmocka_unit_test(derivatives_of_all_orders_agree),
         cmocka_unit_test(what_is_not_finite_is_refused),
         cmocka_unit_test(what_has_no_solution_is_refused),

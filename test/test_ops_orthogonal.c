@@ -175,6 +175,30 @@ static wg_status pinv_of_product(wg_tape *t, size_t n, const wg_real *x, size_t 
     return wg_tape_status(t);
 }
 
+/* A^+ A is I, whatever A is: the residual of a square system is rounding, that of the largest
+ * entries of a column, which is no part of a derivative. Here what rows 0 and 3 have to do with
+ * the solution is 1e-12 of that. */
+static void a_square_system_has_no_residual(void **state) {
+    (void)state;
+    static const double a[] = {1, 1, 1, 1e12, 1, 1, 1, 1, 1, 1, 10, 1, 1e12, 1, 1, 1};
+    static const size_t light[] = {0, 4, 7, 8, 11, 15}; /* their small entries */
+    enum { LIGHT = sizeof light / sizeof *light };
+    wg_tape *const t = wg_tape_new(&(wg_options){.flags = WG_KEEP_CODE});
+    const wg_mat in = wg_mat_input(t, 4, 4, a, 4), x = wg_lstsq(t, in, in);
+    wg_real of[LIGHT];
+    for (size_t i = 0; i < LIGHT; i++) of[i] = wg_mat_at(in, light[i] % 4, light[i] / 4);
+    for (size_t i = 0; i < 16; i++) {
+        const wg_real y = wg_mat_at(x, i % 4, i / 4);
+        const double v[LIGHT] = {1, -1, 0.5, 2, 1, -3};
+        double h[LIGHT];
+        assert_int_equal(wg_reverse(t, y), WG_OK);
+        for (size_t k = 0; k < LIGHT; k++) assert_true(fabs(wg_adjoint(t, of[k])) < 1e-10);
+        assert_int_equal(wg_tape_hvp(t, y, LIGHT, of, v, h), WG_OK);
+        for (size_t k = 0; k < LIGHT; k++) assert_true(fabs(h[k]) < 1e-10);
+    }
+    wg_tape_free(t);
+}
+
 static void pinv_has_its_derivatives_where_the_rank_stays(void **state) {
     (void)state;
     for (size_t k = 0; k < sizeof families / sizeof *families; k++) {
@@ -511,6 +535,7 @@ int main(void) {
         cmocka_unit_test(least_squares_have_their_derivatives),
         cmocka_unit_test(least_squares_of_a_square_system_are_its_solution),
         cmocka_unit_test(least_squares_have_derivatives_at_any_scale),
+        cmocka_unit_test(a_square_system_has_no_residual),
         cmocka_unit_test(pinv_has_its_derivatives_where_the_rank_stays),
         cmocka_unit_test(pinv_of_a_deficient_family_has_its_closed_form),
         cmocka_unit_test(singular_values_below_rcond_count_as_zero),

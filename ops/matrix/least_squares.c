@@ -4,7 +4,8 @@
  * Least squares: solve.h.   tangents
  *     m >= n: Xt = P (Bt - At X) + (A'A)^-1 At' (B - A X)
  *     m < n:  Z = (AA')^-1 B;  Xt = A^+ (Bt - At X) + (I - A^+ A) At' Z
- *   by the factors and their Q: products of A with what (A'A)^-1 is in lose twice the digits
+ *   by the factors and their Q: products of A with what (A'A)^-1 is in lose twice the digits;
+ *   m = n: B - A X is 0, and its rounding, which is that of the largest entries, left out
  * Pseudo-inverse, A = U S V' of numerical rank r, G = P_ (n by m), N = G' V, M = G U, K = V' M:
  *     A_ += U [-S^-1 K S^-1 - K' S^-2 - S^-2 K'] V' + N S^-2 V' + U S^-2 M'
  *   the tangent is the same map with U and V exchanged and At for G.
@@ -165,6 +166,7 @@ static wg_status lstsq_vjp(wg_block *b) {
         if (cw.p != NULL) wgi_add(m, k, 1, s.mk2, cw);
         if (aw.p == NULL) return WG_OK;
         wgi_gemm_add(m, n, k, -1, 'N', s.mk2, m, 'T', x, n, aw);
+        if (m == n) return WG_OK;
         residual(b, &s);
         even_out(&s, n, s.nk, m, s.mk);
         triangle_solve(&s, 0, s.nk, n);
@@ -203,7 +205,7 @@ static wg_status lstsq_jvp(wg_block *b) {
     if (m >= n) {
         orthogonal_times(&s, 1, s.mk2);
         wgi_copy(n, k, s.mk2, m, xt, n);
-        if (moves) {
+        if (moves && m > n) {
             residual(b, &s);
             multiply(&s, 1, a->bar, a->bar_ld, 1, s.mk, 0, s.nk);
             triangle_solve(&s, 1, s.nk, n);
@@ -330,6 +332,10 @@ static wg_status fit_value(wg_block *b) {
         triangle_solve(s, 0, f.right, n);
         wgi_copy(m, k, c->value, c->ld, f.left, m);
         add_multiple(s, -1, a->value, a->ld, 0, x, f.left);
+        if (m == n) {
+            memset(f.left, 0, m * k * sizeof *f.left);
+            memset(f.right, 0, n * k * sizeof *f.right);
+        }
     } else {
         orthogonal_times(s, 0, f.right);
         wgi_copy(m, k, f.right, n, u, m);
@@ -371,6 +377,11 @@ static void tall_tangents(const wg_block *b, const struct adjoint_of_fit *f, con
     orthogonal_times(s, 0, ut);
     for (size_t i = 0; at != NULL && i < m * k; i++) ut[i] += f->one[i];
     triangle_solve(s, 0, yt, n);
+    if (m == n) {
+        memset(rt, 0, m * k * sizeof *rt);
+        memset(yt, 0, n * k * sizeof *yt);
+        return;
+    }
     tangent_or_zero(&b->in[OF_B], rt);
     if (at != NULL) add_multiple(s, -1, at, ld, 0, x->value, rt);
     if (x->bar != NULL) add_multiple(s, -1, b->in[OF_A].value, b->in[OF_A].ld, 0, x->bar, rt);
@@ -444,20 +455,23 @@ static wg_status lstsq_adjoint(wg_tape *t, wg_block *b, const wg_mat *in, const 
 }
 
 /* In functions, by least squares themselves: U = A'^+ X_, B_ = U,
- *     A_ = (B - A X) (A^+ U)' - U X', or for m < n (A'^+ X) (X_ - A' U)' - U X'. */
+ *     A_ = (B - A X) (A^+ U)' - U X', or for m < n (A'^+ X) (X_ - A' U)' - U X', or for m = n
+ *     -U X'. */
 static wg_status lstsq_rule(wg_tape *t, wg_block *b, const wg_mat *in, const wg_mat *out,
                             const wg_mat *bar, wg_mat *back) {
     const wg_mat a = in[0], turned = wg_mat_transpose(a), x = out[0];
     (void)b;
     if (a.rows == 0 || a.cols == 0 || x.cols == 0) return WG_OK;
     const wg_mat u = wg_lstsq(t, turned, bar[0]);
-    const int tall = a.rows >= a.cols;
+    const int tall = a.rows > a.cols;
+    back[0] = wg_gemm(t, 'N', 'T', -1, u, x, 0, u);
+    back[1] = u;
+    if (a.rows == a.cols) return wg_tape_status(t);
     const wg_mat left =
         tall ? wg_gemm(t, 'N', 'N', -1, a, x, 1, in[1]) : wg_lstsq(t, turned, x);
     const wg_mat right =
         tall ? wg_lstsq(t, a, u) : wg_gemm(t, 'N', 'N', -1, turned, u, 1, bar[0]);
-    back[0] = wg_gemm(t, 'N', 'T', 1, left, right, 1, wg_gemm(t, 'N', 'T', -1, u, x, 0, u));
-    back[1] = u;
+    back[0] = wg_gemm(t, 'N', 'T', 1, left, right, 1, back[0]);
     return wg_tape_status(t);
 }
 

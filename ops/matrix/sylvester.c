@@ -14,7 +14,9 @@
  *
  * Source: Kao and Hennequin 2020. Solved by the forms themselves, the discrete one, too
  * (Kitagawa 1977): (A - I)(A + I)^-1, which would make it the continuous one, loses the
- * digits of a large A. */
+ * digits of a large A. What entries of very different size in A, B and X have to do with each
+ * other is lost in the forms, but not in A and B themselves: there the solution is refined, by
+ * its residual (Skeel 1980). */
 #include "blas.h"
 #include "schur.h"
 #include "spectral.h"
@@ -125,13 +127,21 @@ static int go_in(balance *b, double *x, double *room) {
     return 1;
 }
 
-/* x = F^-1 U x V'G^-1. 0: it is not within the range of numbers; whole: all its entries have
- * their digits. */
-static int come_out(const balance *b, double *x, double *room, int *whole) {
+/* Of a solution: whether all its entries have their digits, and its largest entry as the forms
+ * have it, times 2^shift. */
+typedef struct outcome {
+    int whole, shift;
+    double largest;
+} outcome;
+
+/* x = F^-1 U x V'G^-1. 0: it is not within the range of numbers. */
+static int come_out(const balance *b, double *x, double *room, outcome *of) {
     const size_t m = b->left->n, n = b->right->n;
     const balance back = {b->left, b->right, !b->left_inverse, !b->right_inverse, -b->shift};
     wgi_schur_turn('N', 'T', m, n, b->left->q, b->right->q, x, m, x, room);
-    *whole = multiply(&back, x);
+    of->largest = wgi_spectral_largest(m * n, x);
+    of->shift = b->shift;
+    of->whole = multiply(&back, x);
     return wgi_spectral_finite(m, n, x, m);
 }
 
@@ -149,6 +159,84 @@ static wg_status beyond(wg_block *b) {
 static wg_status finite_right_side(wg_block *b, const wg_block_arg *c) {
     if (wgi_spectral_finite(c->rows, c->cols, c->value, c->ld)) return WG_OK;
     return wgi_block_refuse(b, WG_ENONFINITE, WGI_SPECTRAL_NOT_FINITE);
+}
+
+/* ---- refinement ---- */
+
+/* op(A), the entry (i, j) at i row + j col. */
+typedef struct factor {
+    const double *at;
+    size_t row, col;
+} factor;
+static factor factor_of(const wg_block_arg *a, int trans) {
+    return trans ? (factor){a->value, a->ld, 1} : (factor){a->value, 1, a->ld};
+}
+
+/* y += |A| |B|, y m by n and packed. */
+static void add_sizes(size_t m, size_t n, size_t k, factor a, factor b, double *y) {
+    for (size_t j = 0; j < n; j++)
+        for (size_t l = 0; l < k; l++) {
+            const double f = fabs(b.at[l * b.row + j * b.col]);
+            for (size_t i = 0; i < m; i++)
+                y[i + j * m] += f * fabs(a.at[i * a.row + l * a.col]);
+        }
+}
+
+/* One of the equations, with op 'N', or the one of its adjoint, with 'T'.
+ * once:     x, a right-hand side, becomes the solution. 0: that is not within the range of
+ *           numbers. room: as discrete_once, m n for the others.
+ * residual: r, which has the right-hand side, less what x makes of it; size: added to it the
+ *           sizes of all terms. room: m n.
+ * doubt:    how often a solution is refined, at most. */
+typedef struct equation {
+    int (*once)(const wg_block *b, char op, double *x, double *room, outcome *of);
+    void (*residual)(const wg_block *b, char op, const double *x, double *r, double *size,
+                     double *room);
+    int (*doubt)(const wg_block *b);
+} equation;
+
+enum { DOUBT = 4 };
+
+/* A form of a matrix whose balance changed it by more than this, which is some digits. */
+static int is_uneven(const form *f) {
+    enum { DIGITS = 10 };
+    int low = INT_MAX, high = INT_MIN;
+    for (size_t i = 0; i < f->n; i++) {
+        const int e = ilogb(f->d[i]);
+        low = e < low ? e : low, high = e > high ? e : high;
+    }
+    return f->n > 0 && high - low > DIGITS;
+}
+
+/* Is the residual what rounding makes of its terms? Then x is the solution of equations that
+ * differ from these by rounding, each number of them beside itself. */
+static int is_rounding(size_t all, const double *r, const double *size) {
+    int small = 1;
+    for (size_t i = 0; i < all; i++) small &= fabs(r[i]) <= DBL_EPSILON * size[i];
+    return small;
+}
+
+/* x, a right-hand side, becomes the solution, refined. A correction that is not small, in the
+ * forms, is none, and entries of x without their digits would make a residual of their own.
+ * Room: of solve_doubles beside that of once. 0: it is not within the range of numbers. */
+static size_t solve_doubles(const wg_block *b) { return 3 * b->out[0].rows * b->out[0].cols; }
+static int solve(const equation *e, const wg_block *b, char op, double *x, double *room) {
+    const size_t m = b->out[0].rows, n = b->out[0].cols, all = m * n;
+    double *const c = room, *const r = c + all, *const size = r + all;
+    outcome of, correction;
+    room = size + all;
+    memcpy(c, x, all * sizeof *c);
+    if (!e->once(b, op, x, room, &of)) return 0;
+    for (int k = e->doubt(b); k > 0 && of.whole; k--) {
+        for (size_t i = 0; i < all; i++) r[i] = c[i], size[i] = fabs(c[i]);
+        e->residual(b, op, x, r, size, room);
+        if (!wgi_spectral_finite(m, n, r, m) || is_rounding(all, r, size)) break;
+        if (!e->once(b, op, r, room, &correction)) break;
+        if (!(ldexp(correction.largest, of.shift - correction.shift) < of.largest / 2)) break;
+        for (size_t i = 0; i < all; i++) x[i] += r[i];
+        if (!wgi_spectral_finite(m, n, x, m)) return 0;
+    }
+    return 1;
 }
 
 /* ---- Sylvester ---- */
@@ -171,21 +259,38 @@ static wg_status sylvester_shape(wg_block *b) {
                                 "A and B are square, C has the rows of A and the columns of B");
     b->out[0].rows = m, b->out[0].cols = n;
     b->saved_bytes = (form_doubles(m) + form_doubles(n)) * sizeof(double);
-    b->work_bytes = larger(2 * m * n, wgi_schur_doubles(larger(m, n))) * sizeof(double);
+    b->work_bytes =
+        larger(2 * m * n + solve_doubles(b), wgi_schur_doubles(larger(m, n))) * sizeof(double);
     return WG_OK;
 }
 
-/* x = the solution for a right-hand side in x, by the forms; op 'N', or 'T' for A', B'. 0: it
- * is not within the range of numbers. Room: of m n. */
-static int sylvester_solve(const forms *f, char op, double *x, double *room) {
-    const form *const a = &f->a, *const b = &f->b;
+static int sylvester_once(const wg_block *b, char op, double *x, double *room, outcome *of) {
+    const forms f = forms_of(b);
     const int turned = op != 'N';
-    balance sides = {a, b, !turned, turned, 0};
-    int whole;
+    balance sides = {&f.a, &f.b, !turned, turned, 0};
+    of->whole = 0;
     if (!go_in(&sides, x, room)) return 1;
-    if (wgi_schur_sylvester(op, op, a->n, b->n, a->t, a->n, b->t, b->n, x, a->n)) return 0;
-    return come_out(&sides, x, room, &whole);
+    if (wgi_schur_sylvester(op, op, f.a.n, f.b.n, f.a.t, f.a.n, f.b.t, f.b.n, x, f.a.n))
+        return 0;
+    return come_out(&sides, x, room, of);
 }
+static void sylvester_residual(const wg_block *b, char op, const double *x, double *r,
+                               double *size, double *room) {
+    const size_t m = b->in[0].rows, n = b->in[1].rows;
+    const CBLAS_TRANSPOSE t = op == 'N' ? CblasNoTrans : CblasTrans;
+    const factor all = {x, 1, m};
+    (void)room;
+    product(t, CblasNoTrans, m, n, m, -1, b->in[0].value, b->in[0].ld, x, m, 1, r, m);
+    product(CblasNoTrans, t, m, n, n, -1, x, m, b->in[1].value, b->in[1].ld, 1, r, m);
+    add_sizes(m, n, m, factor_of(&b->in[0], op != 'N'), all, size);
+    add_sizes(m, n, n, all, factor_of(&b->in[1], op != 'N'), size);
+}
+static int sylvester_doubt(const wg_block *b) {
+    const forms f = forms_of(b);
+    return is_uneven(&f.a) || is_uneven(&f.b) ? DOUBT : 0;
+}
+static const equation sylvester_equation = {sylvester_once, sylvester_residual,
+                                            sylvester_doubt};
 
 static wg_status sylvester_value(wg_block *b) {
     const forms f = forms_of(b);
@@ -197,7 +302,7 @@ static wg_status sylvester_value(wg_block *b) {
     if (s != WG_OK) return s;
     wgi_spectral_copy(f.a.n, f.b.n, b->in[2].value, b->in[2].ld, x);
     const int apart = wgi_schur_apart(f.a.n, f.b.n, f.a.t, f.b.t);
-    if (apart && sylvester_solve(&f, 'N', x, b->work)) return WG_OK;
+    if (apart && solve(&sylvester_equation, b, 'N', x, b->work)) return WG_OK;
     return no_solution(
         b, apart,
         "an eigenvalue of the first operand is one of the second with the sign changed");
@@ -209,7 +314,7 @@ static wg_status sylvester_vjp(wg_block *b) {
     double *const y = b->work, *const room = y + f.a.n * f.b.n;
     if (f.a.n == 0 || f.b.n == 0) return WG_OK;
     wgi_spectral_copy(f.a.n, f.b.n, b->out[0].bar, b->out[0].bar_ld, y);
-    if (!sylvester_solve(&f, 'T', y, room)) return beyond(b);
+    if (!solve(&sylvester_equation, b, 'T', y, room)) return beyond(b);
     if (b->in[0].bar != NULL)
         product(CblasNoTrans, CblasTrans, f.a.n, f.a.n, f.b.n, -1, y, f.a.n, x, f.a.n, 1,
                 b->in[0].bar, b->in[0].bar_ld);
@@ -241,7 +346,7 @@ static wg_status sylvester_jvp(wg_block *b) {
     if (b->in[1].bar != NULL)
         product(CblasNoTrans, CblasNoTrans, f.a.n, f.b.n, f.b.n, -1, x, f.a.n, b->in[1].bar,
                 b->in[1].bar_ld, 1, y, f.a.n);
-    if (!sylvester_solve(&f, 'N', y, room)) return beyond(b);
+    if (!solve(&sylvester_equation, b, 'N', y, room)) return beyond(b);
     finish(f.a.n, f.b.n, y, &b->out[0]);
     return WG_OK;
 }
@@ -277,21 +382,40 @@ static wg_status lyapunov_shape(wg_block *b) {
     b->out[0].rows = b->out[0].cols = n;
     b->saved_bytes = form_doubles(n) * sizeof(double);
     b->work_bytes =
-        larger(3 * n * n + wgi_schur_stein_doubles(n), wgi_schur_doubles(n)) * sizeof(double);
+        larger(n * n + solve_doubles(b) + wgi_schur_stein_doubles(n), wgi_schur_doubles(n)) *
+        sizeof(double);
     return WG_OK;
 }
 
-/* x = the solution for the right-hand side x: A, A' with op 'N', A', A with 'T'. */
-static int lyapunov_solve(const wg_block *b, char op, double *x, double *room) {
+/* A, A' with op 'N', A', A with 'T'. */
+static int lyapunov_once(const wg_block *b, char op, double *x, double *room, outcome *of) {
     const form f = form_of(b);
     const int turned = op != 'N';
     balance sides = {&f, &f, !turned, !turned, 0};
-    int whole;
+    of->whole = 0;
     if (!go_in(&sides, x, room)) return 1;
     if (wgi_schur_sylvester(op, turned ? 'N' : 'T', f.n, f.n, f.t, f.n, f.t, f.n, x, f.n))
         return 0;
-    return come_out(&sides, x, room, &whole);
+    return come_out(&sides, x, room, of);
 }
+static void lyapunov_residual(const wg_block *b, char op, const double *x, double *r,
+                              double *size, double *room) {
+    const size_t n = b->in[0].rows, ld = b->in[0].ld;
+    const double *const a = b->in[0].value;
+    const CBLAS_TRANSPOSE left = op == 'N' ? CblasNoTrans : CblasTrans;
+    const CBLAS_TRANSPOSE right = op == 'N' ? CblasTrans : CblasNoTrans;
+    const factor all = {x, 1, n};
+    (void)room;
+    product(left, CblasNoTrans, n, n, n, -1, a, ld, x, n, 1, r, n);
+    product(CblasNoTrans, right, n, n, n, -1, x, n, a, ld, 1, r, n);
+    add_sizes(n, n, n, factor_of(&b->in[0], op != 'N'), all, size);
+    add_sizes(n, n, n, all, factor_of(&b->in[0], op == 'N'), size);
+}
+static int lyapunov_doubt(const wg_block *b) {
+    const form f = form_of(b);
+    return is_uneven(&f) ? DOUBT : 0;
+}
+static const equation lyapunov_equation = {lyapunov_once, lyapunov_residual, lyapunov_doubt};
 
 static wg_status lyapunov_value(wg_block *b) {
     const size_t n = b->in[0].rows;
@@ -303,7 +427,7 @@ static wg_status lyapunov_value(wg_block *b) {
     if (s != WG_OK) return s;
     wgi_spectral_copy(n, n, b->in[1].value, b->in[1].ld, x);
     const int apart = wgi_schur_apart(n, n, f.t, f.t);
-    if (apart && lyapunov_solve(b, 'N', x, b->work)) return WG_OK;
+    if (apart && solve(&lyapunov_equation, b, 'N', x, b->work)) return WG_OK;
     return no_solution(b, apart, "two eigenvalues add up to 0");
 }
 
@@ -313,7 +437,7 @@ static wg_status lyapunov_vjp(wg_block *b) {
     double *const y = b->work, *const room = y + n * n;
     if (n == 0) return WG_OK;
     wgi_spectral_copy(n, n, b->out[0].bar, b->out[0].bar_ld, y);
-    if (!lyapunov_solve(b, 'T', y, room)) return beyond(b);
+    if (!solve(&lyapunov_equation, b, 'T', y, room)) return beyond(b);
     if (b->in[0].bar != NULL) {
         product(CblasNoTrans, CblasTrans, n, n, n, -1, y, n, x, n, 1, b->in[0].bar,
                 b->in[0].bar_ld);
@@ -334,7 +458,7 @@ static wg_status lyapunov_jvp(wg_block *b) {
         product(CblasNoTrans, CblasNoTrans, n, n, n, -1, ad, b->in[0].bar_ld, x, n, 1, y, n);
         product(CblasNoTrans, CblasTrans, n, n, n, -1, x, n, ad, b->in[0].bar_ld, 1, y, n);
     }
-    if (!lyapunov_solve(b, 'N', y, room)) return beyond(b);
+    if (!solve(&lyapunov_equation, b, 'N', y, room)) return beyond(b);
     finish(n, n, y, &b->out[0]);
     return WG_OK;
 }
@@ -359,37 +483,33 @@ const wgi_whole wgi_whole_lyapunov = {&wgi_op_lyapunov, "nnnn", "nn", NULL, NULL
 
 /* ---- Lyapunov, discrete ---- */
 
-/* x = the solution by the forms; room of wgi_schur_stein_doubles(n). */
-static int discrete_once(const wg_block *b, char op, double *x, double *room, int *whole) {
+/* room: of wgi_schur_stein_doubles(n). */
+static int discrete_once(const wg_block *b, char op, double *x, double *room, outcome *of) {
     const form f = form_of(b);
     balance sides = {&f, &f, op == 'N', op == 'N', 0};
-    *whole = 0;
+    of->whole = 0;
     if (!go_in(&sides, x, room)) return 1;
-    return wgi_schur_stein(op, f.n, f.t, x, room) == 0 && come_out(&sides, x, room, whole);
+    return wgi_schur_stein(op, f.n, f.t, x, room) == 0 && come_out(&sides, x, room, of);
 }
-
-/* As lyapunov_solve, and once more for the residual: what entries of all sizes in A and X have
- * to do with each other is lost in the forms, but not in A itself. Entries of X without their
- * digits would make a residual of their own. Room: 2 n^2 more. */
-static int discrete_solve(const wg_block *b, char op, double *x, double *room) {
+static void discrete_residual(const wg_block *b, char op, const double *x, double *r,
+                              double *size, double *room) {
     const size_t n = b->in[0].rows, all = n * n, ld = b->in[0].ld;
     const double *const a = b->in[0].value;
     const CBLAS_TRANSPOSE left = op == 'N' ? CblasNoTrans : CblasTrans;
     const CBLAS_TRANSPOSE right = op == 'N' ? CblasTrans : CblasNoTrans;
-    double *const r = room, *const ax = r + all;
-    int whole;
-    room = ax + all;
-    memcpy(r, x, all * sizeof *r);
-    if (!discrete_once(b, op, x, room, &whole)) return 0;
-    if (!whole) return 1;
-    for (size_t i = 0; i < all; i++) r[i] -= x[i];
-    product(left, CblasNoTrans, n, n, n, 1, a, ld, x, n, 0, ax, n);
-    product(CblasNoTrans, right, n, n, n, 1, ax, n, a, ld, 1, r, n);
-    if (!wgi_spectral_finite(n, n, r, n) || !discrete_once(b, op, r, room, &whole)) return 1;
-    if (!(wgi_spectral_largest(all, r) < wgi_spectral_largest(all, x) / 2)) return 1;
-    for (size_t i = 0; i < all; i++) x[i] += r[i];
-    return wgi_spectral_finite(n, n, x, n);
+    for (size_t i = 0; i < all; i++) r[i] -= x[i], size[i] += fabs(x[i]);
+    product(left, CblasNoTrans, n, n, n, 1, a, ld, x, n, 0, room, n);
+    product(CblasNoTrans, right, n, n, n, 1, room, n, a, ld, 1, r, n);
+    memset(room, 0, all * sizeof *room);
+    add_sizes(n, n, n, factor_of(&b->in[0], op != 'N'), (factor){x, 1, n}, room);
+    add_sizes(n, n, n, (factor){room, 1, n}, factor_of(&b->in[0], op == 'N'), size);
 }
+/* Once always: a product of two entries may be far from both. */
+static int discrete_doubt(const wg_block *b) {
+    const form f = form_of(b);
+    return is_uneven(&f) ? DOUBT : 1;
+}
+static const equation discrete_equation = {discrete_once, discrete_residual, discrete_doubt};
 
 /* All on one side of the diagonal is 0: the diagonal has the eigenvalues. */
 static int is_triangular(const wg_block_arg *a) {
@@ -412,7 +532,7 @@ static wg_status discrete_value(wg_block *b) {
     if (s != WG_OK) return s;
     wgi_spectral_copy(n, n, b->in[1].value, b->in[1].ld, x);
     const int apart = wgi_schur_no_product_one(n, f.t, is_triangular(&b->in[0]));
-    if (apart && discrete_solve(b, 'N', x, b->work)) return WG_OK;
+    if (apart && solve(&discrete_equation, b, 'N', x, b->work)) return WG_OK;
     return no_solution(b, apart, "two eigenvalues multiply to 1");
 }
 
@@ -422,7 +542,7 @@ static wg_status discrete_vjp(wg_block *b) {
     double *const y = b->work, *const room = y + n * n, *const ab = b->in[0].bar;
     if (n == 0) return WG_OK;
     wgi_spectral_copy(n, n, b->out[0].bar, b->out[0].bar_ld, y);
-    if (!discrete_solve(b, 'T', y, room)) return beyond(b);
+    if (!solve(&discrete_equation, b, 'T', y, room)) return beyond(b);
     if (ab != NULL) {
         const size_t ld = b->in[0].bar_ld;
         product(CblasNoTrans, CblasTrans, n, n, n, 1, a, b->in[0].ld, x, n, 0, room, n);
@@ -448,7 +568,7 @@ static wg_status discrete_jvp(wg_block *b) {
         product(CblasNoTrans, CblasNoTrans, n, n, n, 1, a, b->in[0].ld, x, n, 0, room, n);
         product(CblasNoTrans, CblasTrans, n, n, n, 1, room, n, ad, ld, 1, y, n);
     }
-    if (!discrete_solve(b, 'N', y, room)) return beyond(b);
+    if (!solve(&discrete_equation, b, 'N', y, room)) return beyond(b);
     finish(n, n, y, &b->out[0]);
     return WG_OK;
 }

@@ -219,6 +219,16 @@ static int steady(const struct truth *at, size_t d, size_t m) {
     return spread <= TOL_STEADY * most;
 }
 
+/* Has output j a value, 0 or one with a digit (j = m: have all)? Where BLAS leaves none, nor
+ * may its slopes have one: what was made of it was made of rounding. */
+static int has_value(const struct truth *at, size_t d, size_t m, size_t j) {
+    for (size_t k = j < m ? j : 0; k < m && (k == j || j == m); k++) {
+        const long double size = fabsl(at->ref[d][k][0]);
+        if (size > 0 && !(at->spread[d][k][0] < size / 2)) return 0;
+    }
+    return 1;
+}
+
 static const char *const what[] = {"value", "first order", "second order", "third order"};
 static const int factorial[] = {1, 1, 2, 6};
 
@@ -234,8 +244,8 @@ static void find(struct check *r, const char *mode, size_t d, size_t j, int orde
  * what a method goes through may be larger than what it takes and gives, as in a pseudoinverse
  * of columns of different size; noise of these does not say so. What it makes of points and
  * steps that are the same but for rounding does. It is no excuse for more than rounding beside
- * the largest derivative of any output, times the conditions of what is on the way: a method
- * that is not stable is found. */
+ * the largest derivative of any output, or the terms, times the conditions of what is on the
+ * way: a method that is not stable is found. */
 
 #define TOL_MOVED 8.0L
 enum { MOVES = 12 };
@@ -252,8 +262,8 @@ static void look_at(struct check *r, const char *mode, size_t d, size_t j, int o
     }
 }
 static int may_be_rounding(const struct truth *at, size_t outputs, size_t d, size_t j,
-                           int order, double got) {
-    long double most = 0;
+                           int order, double got, long double terms) {
+    long double most = terms / factorial[order];
     for (size_t i = 0; i < outputs; i++)
         if (largest(at, i, order) > most) most = largest(at, i, order);
     return fabsl(got - factorial[order] * at->ref[d][j][order]) <=
@@ -269,7 +279,7 @@ static void suspect(struct check *r, const char *mode, size_t d, size_t j, int o
         return;
     }
     if (r->exact || strlen(mode) >= CHECK_MODE ||
-        !may_be_rounding(at, r->p->m + 1, d, j, order, got)) {
+        !may_be_rounding(at, r->p->m + 1, d, j, order, got, terms)) {
         find(r, mode, d, j, order, got);
         return;
     }
@@ -310,6 +320,10 @@ void check_number(struct check *r, const char *mode, size_t d, size_t j, int ord
         return;
     }
     if (order > 1 && !steady(at, d, r->p->m)) {
+        r->k->count.unjudged++;
+        return;
+    }
+    if (order == 1 && !r->exact && !has_value(at, d, r->p->m, j)) {
         r->k->count.unjudged++;
         return;
     }

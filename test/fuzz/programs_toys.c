@@ -366,7 +366,19 @@ static struct toy_matrix pseudo_inverse(const struct toy_matrix *a) {
     const struct toy_matrix g = toy_product(a, &u), y = toy_solve_any(&g, a);
     return toy_transpose(&y);
 }
-DEFINE(lstsq, const struct toy_matrix p = pseudo_inverse(&x[0]);
+/* The rank is full, columns in units of their own (wide: rows): otherwise the toy does not
+ * know, which has A'A, where half of the digits are lost. */
+static void full_rank_in_units(const struct toy_matrix *a) {
+    struct toy_matrix u = a->rows < a->cols ? toy_transpose(a) : toy_copy(a);
+    for (size_t j = 0; j < u.cols; j++) {
+        toy_real most = 0;
+        for (size_t i = 0; i < u.rows; i++)
+            if (fabsl(AT(&u, i, j).c[0]) > most) most = fabsl(AT(&u, i, j).c[0]);
+        for (size_t i = 0; i < u.rows && most > 0; i++) AT(&u, i, j).c[0] /= most;
+    }
+    toy_full_rank(&u, 0);
+}
+DEFINE(lstsq, full_rank_in_units(&x[0]); const struct toy_matrix p = pseudo_inverse(&x[0]);
        give(y, toy_product(&p, &x[1]));)
 DEFINE(pinv, toy_full_rank(&x[0], s->number[0]); give(y, pseudo_inverse(&x[0]));)
 
@@ -393,6 +405,7 @@ static int is_apart(const struct toy_matrix *w, int from_zero) {
 }
 static void apart(const struct toy_matrix *w, int from_zero) {
     if (!is_apart(w, from_zero)) toy_run.known = 0;
+    toy_count_gaps(w);
 }
 DEFINE(eigh_product, const struct toy_matrix w = toy_eigenvalues(&x[0], NULL); apart(&w, 0);
        give(y, toy_eigh_product(&x[0]));)
