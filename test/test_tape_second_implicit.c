@@ -477,8 +477,8 @@ static void equations_that_change_the_tape_when_called_again_are_found(void **st
     static const struct {
         wg_status s;
         const char *text;
-    } found[] = {{WG_EMODE, "has reset or rewound the tape"},
-                 {WG_EMODE, "has reset or rewound the tape"},
+    } found[] = {{WG_EMODE, "would reset or rewind the tape"},
+                 {WG_EMODE, "would reset or rewind the tape"},
                  {WG_OK, NULL}, /* refused, and no harm */
                  {WG_ESTALE, "has reset the tape"},
                  {WG_ESHAPE, "the function returned WG_ESHAPE"}};

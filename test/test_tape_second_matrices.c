@@ -201,7 +201,7 @@ static void adjoints_of_a_users_operation_are_looked_at(void **state) {
         {OF_NO_TAPE, WG_ESTALE, "cubes of 3x1: its adjoint is a matrix of another tape"},
         {REWOUND, WG_ESTALE, "cubes of 3x1: its adjoint is a matrix of another tape"},
         {ON_THE_TAPE, WG_OK, ""},
-        {RESETS, WG_EMODE, "cubes: its adjoint has reset or rewound the tape"}};
+        {RESETS, WG_EMODE, "its adjoint would reset or rewind the tape"}};
     wg_tape *const t = written_out_tape;
     another = wg_tape_new(NULL);
     for (size_t k = 0; k < sizeof all / sizeof *all; k++) {

@@ -148,8 +148,8 @@ WG_API wg_status wg_label(wg_tape *t, wg_real x, const char *name);
  *       else was recorded; up to pages of 512 variables.
  * Errors: WG_ENULL, WG_ESTALE, WG_ENOMEM; WG_ESEED: y is
  * a constant; the tape's own status. Of every
- *         sweep: WG_ENONFINITE (traced tapes); WG_EMODE: an operation's vjp calls it, or has
- *         reset or rewound the tape. */
+ *         sweep: WG_ENONFINITE (traced tapes); WG_EMODE: an operation's vjp calls it, or would
+ *         reset or rewind the tape, which is refused. */
 WG_API WG_MUST_CHECK wg_status wg_reverse(wg_tape *t, wg_real y);
 
 /* wg_reverse_seeds - the same for m outputs with seeds w: adjoints of sum_j w[j] y[j]. An

@@ -83,7 +83,6 @@ static void rows_of(const wgi_block *b, wg_block *call, double *rows, size_t lan
 }
 
 static wg_status many_adjoints(wgi_core *c, const wgi_block *b, wg_block *call, char *room) {
-    const uint64_t stamps = c->stamps;
     double *const adjoint = wgi_adjoints(c);
     const wgi_touched *const few = wgi_touched_of(b->op);
     if (b->op->flags & WG_OP_ALWAYS) {
@@ -102,7 +101,7 @@ static wg_status many_adjoints(wgi_core *c, const wgi_block *b, wg_block *call, 
                 unpack(&b->operand[b->inputs + k], adjoint + l, c->lanes, call->out[k].bar);
         if (!seeded(b, call->out)) continue;
         const wg_status s = b->op->vjp(call);
-        if (s != WG_OK || c->stamps != stamps) return s; /* the block may be gone */
+        if (s != WG_OK) return s;
         if (few != NULL)
             wgi_touched_add(few, call, adjoint + (size_t)b->operand[0].slot * c->lanes + l,
                             c->lanes);
@@ -153,12 +152,31 @@ int wgi_tape_release(wgi_core *c, wgi_hold before) {
     return asked || c->head.slots != before.slots || c->head.code_words != before.words;
 }
 
+/* While derivatives of a block are found, by functions of the user's, or of what the user has
+ * given to an operation, the tape is closed, and its records stay: a reset or a rewind is
+ * refused, and found afterwards. */
+typedef struct closing {
+    uint64_t stamps;
+    wgi_hold before;
+} closing;
+static closing close_and_hold(wgi_core *c) {
+    closing k;
+    k.stamps = wgi_tape_close(c);
+    k.before = wgi_tape_hold(c);
+    return k;
+}
+/* 0: it was to be reset or rewound. */
+static int open_again(wgi_core *c, closing k) {
+    const int asked = wgi_tape_release(c, k.before);
+    return wgi_tape_open_again(c, k.stamps) && !asked;
+}
+
 /* What comes of a vjp that was called while the tape was closed. */
-static wg_status opened_again(wgi_core *c, const char *name, uint64_t stamps, wg_status s,
+static wg_status opened_again(wgi_core *c, const char *name, closing k, wg_status s,
                               wg_block *call) {
-    if (!wgi_tape_open_again(c, stamps)) {
+    if (!open_again(c, k)) {
         c->swept = 0;
-        return wgi_refuse(c, WG_EMODE, "a sweep: %s: its vjp has reset or rewound the tape",
+        return wgi_refuse(c, WG_EMODE, "a sweep: %s: its vjp would reset or rewind the tape",
                           name);
     }
     if (s == WG_OK) return s;
@@ -170,20 +188,19 @@ static wg_status opened_again(wgi_core *c, const char *name, uint64_t stamps, wg
 
 wg_status wgi_block_vjp(wgi_core *c, const wgi_block *b, wg_block *call) {
     const char *const name = b->op->name;
-    const uint64_t stamps = wgi_tape_close(c);
-    return opened_again(c, name, stamps, b->op->vjp(call), call);
+    const closing k = close_and_hold(c);
+    return opened_again(c, name, k, b->op->vjp(call), call);
 }
 
 wg_status wgi_block_adjoint(wgi_core *c, const wgi_block *b, wg_block *call, wg_tape *beside,
                             const wg_mat *in, const wg_mat *out, const wg_mat *bar,
                             wg_mat *back) {
-    const char *const name = b->op->name;
-    const uint64_t stamps = wgi_tape_close(c);
+    const closing k = close_and_hold(c);
     const wg_status s = b->op->adjoint(beside, call, in, out, bar, back);
-    if (wgi_tape_open_again(c, stamps)) return s;
+    if (open_again(c, k)) return s;
     c->swept = 0;
-    return wgi_refuse(c, WG_EMODE, "a sweep: %s: its adjoint has reset or rewound the tape",
-                      name);
+    call->why = "its adjoint would reset or rewind the tape";
+    return WG_EMODE;
 }
 
 wg_status wgi_block_reverse(wgi_core *c, const wgi_block *b) {
@@ -195,13 +212,13 @@ wg_status wgi_block_reverse(wgi_core *c, const wgi_block *b) {
     wgi_block_call(&call, b, arg, work);
     char *const room = c->lanes == 1 ? NULL : wgi_scratch(c, c->lane_bytes);
     const char *const name = b->op->name;
-    const uint64_t stamps = wgi_tape_close(c);
+    const closing k = close_and_hold(c);
     wg_status s = room == NULL ? one_adjoint(c, b, &call) : many_adjoints(c, b, &call, room);
-    if (c->stamps == stamps && s == WG_OK && c->traced && !adjoints_are_numbers(c, b)) {
+    if (s == WG_OK && c->traced && !adjoints_are_numbers(c, b)) {
         s = WG_ENONFINITE;
         call.why = "the adjoint of an operand became NaN";
     }
-    s = opened_again(c, name, stamps, s, &call);
+    s = opened_again(c, name, k, s, &call);
     c->scratch_used = used;
     return s;
 }
@@ -272,9 +289,8 @@ static wg_status refuse_closed(wgi_core *c, wg_status s, const char *format, ...
 
 /* J v for an operation without a jvp: a vjp with a unit seed for each element of the results
  * gives a row of J. `bars` are the tangents, `row` is room for a row. */
-static wg_status tangent_by_rows(const wgi_core *c, const wgi_block *b, wg_block *call,
-                                 wg_block_arg *row, char *room) {
-    const uint64_t stamps = c->stamps;
+static wg_status tangent_by_rows(const wgi_block *b, wg_block *call, wg_block_arg *row,
+                                 char *room) {
     wg_block rows = *call;
     memcpy(row, call->in, (b->inputs + b->outputs) * sizeof *row);
     rows.in = row, rows.out = row + b->inputs;
@@ -288,7 +304,7 @@ static wg_status tangent_by_rows(const wgi_core *c, const wgi_block *b, wg_block
                     memset(row[i].bar, 0, size_of(&b->operand[i]) * sizeof(double));
             rows.out[k].bar[e] = 1;
             const wg_status s = b->op->vjp(&rows);
-            if (s != WG_OK || c->stamps != stamps) return s;
+            if (s != WG_OK) return s;
             rows.out[k].bar[e] = 0;
             double sum = 0;
             for (uint32_t i = 0; i < b->inputs; i++)
@@ -325,9 +341,7 @@ static wg_status one_tangent(wgi_core *c, const wgi_block *b, void *work, uint64
         call.out[k].bar = all + o->slot;
         if (none && wgi_is_active(o)) memset(call.out[k].bar, 0, size_of(o) * sizeof(double));
     }
-    const uint64_t stamps = c->stamps;
     const wg_status s = none ? WG_OK : b->op->jvp(&call);
-    if (c->stamps != stamps) return WG_EMODE;
     c->scratch_used = used;
     return s == WG_OK ? s
                       : wgi_block_explain(c, refuse_closed, "a tangent", b->op->name, s, &call);
@@ -340,24 +354,27 @@ static wg_status all_tangents(wgi_core *c, const wgi_block *b, void *work, uint6
     wgi_block_call(&call, b, arg, work);
     rows_of(b, &call, wgi_tangents(c), c->width);
     for (uint32_t i = 0; i < b->inputs; i++) wgi_note_operand(c, b->operand[i].slot);
-    const uint64_t stamps = c->stamps;
     const wg_status s = b->op->jvp(&call);
-    if (c->stamps != stamps) return WG_EMODE;
     c->scratch_used = used;
     return s == WG_OK ? s
                       : wgi_block_explain(c, refuse_closed, "a tangent", b->op->name, s, &call);
 }
 
-/* Where a callback has reset or rewound the tape, the block and its tangents may be gone: then
- * nothing is touched any more, and who calls finds it by the stamps. */
+/* What two lanes of it take, where tangents go lane by lane. */
+static size_t lane_of_tangents(const wgi_core *c, const wgi_block *b) {
+    const int together =
+        (b->op->flags & WG_OP_ALWAYS) != 0 || (c->width == 1 && b->op->jvp != NULL);
+    return together ? 0 : wgi_block_lane_bytes(b);
+}
+
+/* There is workspace. */
 static wg_status tangents(wgi_core *c, const wgi_block *b) {
     wg_block_arg arg[2 * WGI_MAX_ARGS], row[2 * WGI_MAX_ARGS];
     const uint64_t used = c->scratch_used;
     const int always = (b->op->flags & WG_OP_ALWAYS) != 0;
     const int single = c->width == 1 && b->op->jvp != NULL;
-    const size_t lane = single || always ? 0 : wgi_block_lane_bytes(b);
-    wg_status s = wgi_scratch_need(c, 2 * lane + b->work_bytes);
-    if (s != WG_OK) return refuse_closed(c, s, "%s: no workspace for tangents", b->op->name);
+    const size_t lane = lane_of_tangents(c, b);
+    wg_status s = WG_OK;
     void *const work = wgi_scratch(c, b->work_bytes);
     if (always) return all_tangents(c, b, work, used);
     if (single) return one_tangent(c, b, work, used);
@@ -366,7 +383,6 @@ static wg_status tangents(wgi_core *c, const wgi_block *b) {
     wgi_block_call(&call, b, arg, work);
     bars_of(b, arg, room);
     double *const all = (double *)(void *)c->tangents.base;
-    const uint64_t stamps = c->stamps;
     for (size_t l = 0; l < c->width && s == WG_OK; l++) {
         int none = 1;
         for (uint32_t i = 0; i < b->inputs; i++) {
@@ -379,9 +395,7 @@ static wg_status tangents(wgi_core *c, const wgi_block *b) {
             if (wgi_is_active(&b->operand[k]))
                 memset(arg[k].bar, 0, size_of(&b->operand[k]) * sizeof(double));
         if (!none)
-            s = b->op->jvp != NULL ? b->op->jvp(&call)
-                                   : tangent_by_rows(c, b, &call, row, more);
-        if (c->stamps != stamps) return WG_EMODE;
+            s = b->op->jvp != NULL ? b->op->jvp(&call) : tangent_by_rows(b, &call, row, more);
         for (uint32_t k = b->inputs; k < b->inputs + b->outputs; k++) {
             const wgi_operand *const o = &b->operand[k];
             if (!wgi_is_active(o)) continue;
@@ -394,25 +408,36 @@ static wg_status tangents(wgi_core *c, const wgi_block *b) {
                       : wgi_block_explain(c, refuse_closed, "a tangent", b->op->name, s, &call);
 }
 
+/* With the tape closed; *open: it was not to be reset or rewound meanwhile. */
+static wg_status closed_tangents(wgi_core *c, const wgi_block *b, int *open) {
+    const wg_status room =
+        wgi_scratch_need(c, 2 * lane_of_tangents(c, b) + (size_t)b->work_bytes);
+    const closing k = close_and_hold(c);
+    const wg_status s =
+        room == WG_OK ? tangents(c, b)
+                      : refuse_closed(c, room, "%s: no workspace for tangents", b->op->name);
+    *open = open_again(c, k);
+    return s;
+}
+
 wg_status wgi_block_forward(wgi_core *c, const wgi_block *b) {
     if (b->op == &wgi_small_op) wgi_small_forward(c, b);
     else if (!wgi_gather_forward(c, b)) {
-        const char *const name = b->op->name;
-        const uint64_t stamps = wgi_tape_close(c);
-        const wg_status s = tangents(c, b);
-        if (wgi_tape_open_again(c, stamps)) return s;
-        return wgi_refuse(c, WG_EMODE, "a tangent: %s: its jvp has reset or rewound the tape",
-                          name);
+        int open;
+        const wg_status s = closed_tangents(c, b, &open);
+        if (open) return s;
+        return wgi_refuse(c, WG_EMODE, "a tangent: %s: its jvp would reset or rewind the tape",
+                          b->op->name);
     }
     return WG_OK;
 }
 
 wg_status wgi_block_first_tangents(wgi_core *c, const wgi_block *b) {
-    const char *const name = b->op->name;
-    const uint64_t stamps = wgi_tape_close(c);
-    const wg_status s = tangents(c, b);
-    if (!wgi_tape_open_again(c, stamps))
-        return wgi_fail(c, WG_EMODE, "%s: its tangent has reset or rewound the tape", name);
+    int open;
+    const wg_status s = closed_tangents(c, b, &open);
+    if (!open)
+        return wgi_fail(c, WG_EMODE, "%s: its tangent would reset or rewind the tape",
+                        b->op->name);
     if (s == WG_OK) return s;
     char said[sizeof c->message];
     memcpy(said, c->message, sizeof said);

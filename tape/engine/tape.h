@@ -641,9 +641,8 @@ wgi_hold wgi_tape_hold(wgi_core *c);
 int wgi_tape_release(wgi_core *c, wgi_hold before);
 /* Calls its vjp, as a sweep does: the tape is closed meanwhile; a failure is refused. */
 wg_status wgi_block_vjp(wgi_core *c, const wgi_block *b, wg_block *call);
-/* Calls its `adjoint` on a tape beside this one, which is closed meanwhile. Where it has reset
- * or rewound this one, which its stamps tell, that is refused, and nothing of the block is
- * there. */
+/* Calls its `adjoint` on a tape beside this one, which is closed meanwhile. WG_EMODE, with a
+ * reason: it would reset or rewind this one. */
 wg_status wgi_block_adjoint(wgi_core *c, const wgi_block *b, wg_block *call, wg_tape *beside,
                             const wg_mat *in, const wg_mat *out, const wg_mat *bar,
                             wg_mat *back);
