@@ -86,8 +86,9 @@ enum {
  *         operand shapes.
  * value   results from operands; may leave what it likes in saved. WG_ESINGULAR, ...
  * vjp     bar of in += J' bar of out; reads values, results and saved; changes neither. The tape
- *         it is swept on is closed meanwhile: calls on it give WG_EMODE, a reset or rewind ends
- *         the sweep with it. NULL: on forward tapes with jvp, and where nothing is recorded.
+ *         it is swept on is closed meanwhile: calls on it give WG_EMODE, and so does the sweep
+ *         where it would be reset or rewound, which is not done. NULL: on forward tapes with
+ *         jvp, and where nothing is recorded.
  * jvp     bar of out = J bar of in. NULL: on forward tapes by vjp, one call for each element of
  *         the results.
  * expand  the same in scalar statements on t: y, the elements of all results, from x, those of
