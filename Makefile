@@ -340,7 +340,7 @@ test-%: FORCE ## only the tests of one room, or one test: test-ops, test-functio
 
 # for_scripts NAMES,PROGRAMS: what these scripts look at, where they are run
 for_scripts = $(if $(filter $(1:%=test/%.sh),$(SCRIPTS)),$(2))
-programs: lib $(TEST_PROGS) $(FUZZ_PROGS) $(EXAMPLE_TESTS) $(ADAPTER_PROGS) $(CONVERT) $(CONVERT_TESTS) $(if $(SCRIPTS),$(adapter_libs)) \
+programs: lib $(TEST_PROGS) $(FUZZ_PROGS) $(EXAMPLE_TESTS) $(ADAPTER_PROGS) $(CONVERT_TESTS) $(if $(SCRIPTS)$(CONVERT_TESTS),$(CONVERT)) $(if $(SCRIPTS),$(adapter_libs)) \
     $(call for_scripts,gradbench,$(GRADBENCH)) $(call for_scripts,bench_%,$(B)/bench/evals $(BENCH_TOOLS)) $(call for_scripts,generated,$(B)/ops/scalar/generate)
 
 bench: $(BENCHES) ## build and run the benches, with the peers that are installed

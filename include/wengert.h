@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Wengert: derivatives of numerical C codes. This header brings in the whole library but for
- * the graph model, <wengert/model.h>, and kernels that are compiled for several types,
- * <wengert/generic.h>. Each tier needs only those above it. */
+ * the graph model, <wengert/model.h>, kernels that are compiled for several types,
+ * <wengert/generic.h>, loops of OpenMP, <wengert/openmp.h>, and what is for C++ alone,
+ * <wengert/active.hpp> and its kin. Each tier needs only those above it. */
 #ifndef WENGERT_H
 #define WENGERT_H
 

@@ -59,6 +59,15 @@ if [ "$DEPTH" -gt 1 ]; then
     done
 fi
 
+# wengert.h brings in all of them that it does not name at its head.
+echo '#include <wengert.h>' | $CC $CPPFLAGS -Iinclude -M -x c - >"$dir/brought"
+sed '/^#ifndef/q' include/wengert.h >"$dir/head"
+for header in $public; do
+    case $header in *.hpp | */generic_*) continue ;; esac
+    grep -qF "include/$header" "$dir/brought" || grep -qF "<$header>" "$dir/head" ||
+        complain "wengert.h neither brings in $header nor says so"
+done
+
 # Macros: what is there beside what the standard headers they include define.
 standard=$(sed -n 's|^ *# *include <\([a-z_0-9.]*\)>.*|\1|p' include/wengert/* | grep -v '^wengert' | LC_ALL=C sort -u)
 for language in c c++; do

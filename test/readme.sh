@@ -4,8 +4,8 @@
 # Every ```c and ```cpp block that has a main() is compiled as a user would, against an installed tree by
 # pkg-config, and run; a ```text or ```output block that comes next, before any other block, is what it
 # prints. What includes an adapter's header is left out where the solver is not here, and linked with what a line
-# `/* Link with: ... */` says. Other blocks are read by people only. README.md is short, and what any text links is there: the
-# file, and in it the heading.
+# `/* Link with: ... */` says. Other blocks are read by people only. README.md is short, and so is the glossary; oracles.md
+# names all reference files; what any text links is there: the file, and in it the heading.
 set -eu
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
@@ -15,6 +15,16 @@ fail() { echo "readme: $1" >&2; exit 1; }
 
 lines=$(wc -l <README.md)
 [ "$lines" -le 150 ] || fail "README.md has $lines lines, which is more than 150"
+
+# A word that is not among the few of the glossary explains itself.
+words=$(sed -n '/^## Glossary/,$s/^| \([a-z, ]*\) |.*/\1/p' doc/DESIGN.md | sed '1d; s/, /\n/g' | wc -l)
+[ "$words" -le 30 ] || fail "the glossary of doc/DESIGN.md has $words words, which is more than 30"
+
+# Whatever stands in test/data comes from somewhere.
+for data in test/data/*; do
+    case $data in test/data/fuzz_*) continue ;; esac
+    grep -qF '`'"${data#test/data/}" doc/oracles.md || fail "doc/oracles.md does not say where $data comes from"
+done
 
 # What is linked, as FILE TARGET, from outside of blocks and code; and the anchors of headings, as FILE#ANCHOR.
 find . -name build -prune -o -name '*.md' -print | sed 's,^\./,,' | sort >"$dir/texts"

@@ -162,6 +162,34 @@ static void what_a_tape_refuses_is_no_number_of_a_function(void **state) {
     assert_true(refused > 120);
 }
 
+/* A last pivot of 0, which nothing is divided by but what belongs to it: a derivative of some
+ * other number in its place would be 0. */
+static void what_has_no_last_pivot_has_no_derivative(void **state) {
+    (void)state;
+    static const struct written_out small[] = {
+        {"inverse_1", inverse, NULL, {{1, 1, HEAVY}}, 0},
+        {"solve_1", solve, NULL, {{1, 1, HEAVY}, {1, 1, PLAIN}}, 0},
+        {"powm_1", powm, NULL, {{1, 1, HEAVY}}, 0},
+        {"logabsdet_1", logabsdet, NULL, {{1, 1, HEAVY}}, 0},
+        {"logabsdet_2", logabsdet, NULL, {{2, 2, HEAVY}}, 0},
+        {"logabsdet_3", logabsdet, NULL, {{3, 3, HEAVY}}, 0}};
+    for (size_t k = 0; k < sizeof small / sizeof *small; k++) {
+        const struct written_out *const c = &small[k];
+        const size_t order = c->in[0].rows;
+        double x[WRITTEN_OUT_MOST];
+        start(c, k, x);
+        const size_t n = written_out_entries(c), m = written_out_results_of(c, x);
+        wg_function *const f = written_out_recorded(c, x, m), *jacobian = NULL;
+        written_out_must(c->name, wg_function_jacobian(written_out_tape, f, &jacobian));
+        for (size_t e = 0; e < order * order; e++) x[e] = e % (order + 1) == 0;
+        x[order * order - 1] = 0;
+        if (!is_refused(c, m, x) || !is_no_number(f, jacobian, n, x, 0))
+            fail_msg("%s: a number that the tape refuses", c->name);
+        wg_function_free(jacobian);
+        wg_function_free(f);
+    }
+}
+
 /* ---- in every way, all operations at once ---- */
 
 enum { MOST_CASES = 128, MOST_POINTS = 512 };
@@ -402,6 +430,7 @@ static void large_operands_are_not_refused(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_a_tape_refuses_is_no_number_of_a_function),
+        cmocka_unit_test(what_has_no_last_pivot_has_no_derivative),
         cmocka_unit_test(nor_is_it_in_any_other_way),
         cmocka_unit_test(large_operands_are_not_refused),
     };

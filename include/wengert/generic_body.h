@@ -399,12 +399,12 @@ WGI_LOOP double wgi_double_mean(size_t n, const double *x) {
 }
 
 /* The element of the whole part of the index, or n. */
-WGI_LOOP size_t wgi_place(size_t n, double index) {
+WGI_LOOP size_t wgi_chosen(size_t n, double index) {
     return index >= 0 && index < (double)n ? (size_t)index : n;
 }
 
 WGI_LOOP double wgi_double_lookup(double index, size_t n, const double *x) {
-    const size_t k = wgi_place(n, index);
+    const size_t k = wgi_chosen(n, index);
     return k < n ? x[k] : NAN;
 }
 
@@ -595,7 +595,7 @@ WGI_LOOP wg_dual wgi_dual_mean(size_t n, const wg_dual *x) {
 }
 
 WGI_LOOP wg_dual wgi_dual_lookup(wg_dual index, size_t n, const wg_dual *x) {
-    const size_t k = wgi_place(n, index.value);
+    const size_t k = wgi_chosen(n, index.value);
     return k < n ? x[k] : wg_dual_constant(NAN);
 }
 

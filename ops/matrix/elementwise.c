@@ -75,28 +75,28 @@ const wgi_kernels wgi_by_row = {by_row_value, by_row_vjp, by_row_jvp};
 /* From one row, and from one column of the result to the next; 0 where the operand is
  * stretched.
  */
-struct steps {
+struct strides {
     size_t down, across;
 };
 
-static struct steps steps_of(const wg_block_arg *a, size_t ld) {
-    const struct steps s = {a->rows == 1 ? 0
-                            : a->trans   ? ld
-                                         : 1,
-                            a->cols == 1 ? 0
-                            : a->trans   ? 1
-                                         : ld};
+static struct strides strides_of(const wg_block_arg *a, size_t ld) {
+    const struct strides s = {a->rows == 1 ? 0
+                              : a->trans   ? ld
+                                           : 1,
+                              a->cols == 1 ? 0
+                              : a->trans   ? 1
+                                           : ld};
     return s;
 }
 
 /* Are n elements from number e on, or all, as far apart as those of a column? */
-static int is_line(struct steps s, size_t rows, size_t e, size_t n) {
+static int is_line(struct strides s, size_t rows, size_t e, size_t n) {
     return s.across == rows * s.down || e % rows + n <= rows;
 }
 
 /* The elements from number e on: where they lie, or if they do not lie together copied to room.
  */
-static double *fetch(double *base, struct steps s, size_t rows, size_t e, size_t n,
+static double *fetch(double *base, struct strides s, size_t rows, size_t e, size_t n,
                      double *room) {
     size_t i = e % rows, j = e / rows;
     if (s.down == 1 && is_line(s, rows, e, n)) return base + i + j * s.across;
@@ -112,7 +112,7 @@ static double *fetch(double *base, struct steps s, size_t rows, size_t e, size_t
 }
 
 /* The reverse of it: adds what is in room. */
-static void give(double *base, struct steps s, size_t rows, size_t e, size_t n,
+static void give(double *base, struct strides s, size_t rows, size_t e, size_t n,
                  const double *room) {
     size_t i = e % rows, j = e / rows;
     if (i + n <= rows && s.down == 0) {
@@ -134,14 +134,14 @@ static void give(double *base, struct steps s, size_t rows, size_t e, size_t n,
 static void by_pieces(const wg_block *b, wgi_kernel *f, const void *params, int what) {
     const size_t inputs = b->inputs;
     double room[2 * ARITY][PIECE];
-    struct steps value[ARITY], bar[ARITY];
+    struct strides value[ARITY], bar[ARITY];
     wg_block_arg in[ARITY], out = b->out[0];
     size_t rows = out.rows, cols = out.cols;
     int together = 1, gaps = 0; /* all that lies in one line or is one number; what does not */
     for (size_t k = 0; k < inputs; k++) {
         in[k] = b->in[k];
-        value[k] = steps_of(&in[k], in[k].ld);
-        bar[k] = steps_of(&in[k], in[k].bar_ld);
+        value[k] = strides_of(&in[k], in[k].ld);
+        bar[k] = strides_of(&in[k], in[k].bar_ld);
         if (rows == 1) value[k].down = value[k].across, bar[k].down = bar[k].across;
         else {
             const int line =

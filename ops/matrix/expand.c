@@ -161,6 +161,10 @@ void wgi_expand_spoil(wg_tape *t, wg_real good, size_t n, wg_real *y) {
         if (!wgi_expand_is_nothing(y[i])) y[i] = wg_let(t, wg_mul(y[i], good));
 }
 
+wg_real wgi_expand_pivot(wg_tape *t, wg_real a) {
+    return wg_let(t, wg_add(a, wg_select_eq(a, 0, NAN, 0)));
+}
+
 /* Without a root there is no factor: NaN, for 0 as well. The factor is in its derivatives, too,
  * where that of an alternative would be 0. */
 static wg_real root_of(wg_tape *t, wg_real a) {
@@ -268,7 +272,7 @@ static void refuse_nothing(wg_tape *t, const band *s, size_t c) {
     for (size_t i = c + 1; i < rows; i++) all &= !wgi_expand_is_nothing(s->a[i + c * s->ld]);
     for (size_t j = c + 1; j < cols; j++) any |= !wgi_expand_is_nothing(s->a[c + j * s->ld]);
     wg_real *const pivot = &s->a[c + c * s->ld];
-    if (!all || !any) *pivot = wg_let(t, wg_select_eq(*pivot, 0, NAN, *pivot));
+    if (!all || !any) *pivot = wgi_expand_pivot(t, *pivot);
 }
 
 static void eliminate_below(wg_tape *t, const band *s, size_t c) {

@@ -74,6 +74,8 @@ wg_real wgi_expand_less(wg_tape *t, wg_real a, wg_real x, wg_real y);
 wg_real wgi_expand_held(wg_tape *t, wg_real x);
 /* 1 where a > 0, NaN elsewhere: what tapes refuse are no numbers of functions. */
 wg_real wgi_expand_good(wg_tape *t, wg_real a);
+/* A pivot: a itself, and NaN where that is 0, in derivatives, too. */
+wg_real wgi_expand_pivot(wg_tape *t, wg_real a);
 /* 1 where the sum of sizes of all n is finite. */
 wg_real wgi_expand_finite(wg_tape *t, size_t n, const wg_real *x);
 /* y, n of them, times `good`: that is in their derivatives, too. */

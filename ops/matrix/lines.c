@@ -15,27 +15,27 @@ enum { TOGETHER = 8, CHUNK = 256 };
 
 /* ---- lines of a matrix ---- */
 
-struct steps {
+struct strides {
     size_t next, line; /* from one element, and from one line to the next */
 };
 
-static struct steps steps_of(const wg_block_arg *a, size_t ld, wg_axis axis) {
+static struct strides strides_of(const wg_block_arg *a, size_t ld, wg_axis axis) {
     const size_t down = a->trans ? ld : 1, across = a->trans ? 1 : ld;
-    const struct steps s = {axis == WG_EACH_ROW ? across : down,
-                            axis == WG_EACH_ROW ? down : across};
+    const struct strides s = {axis == WG_EACH_ROW ? across : down,
+                              axis == WG_EACH_ROW ? down : across};
     return s;
 }
 
 /* g lines of n elements to and from packed room. */
-static void pack(const double *x, struct steps s, size_t n, size_t g, double *room) {
+static void pack(const double *x, struct strides s, size_t n, size_t g, double *room) {
     for (size_t i = 0; i < n; i++)
         for (size_t l = 0; l < g; l++) room[l * n + i] = x[i * s.next + l * s.line];
 }
-static void unpack(double *x, struct steps s, size_t n, size_t g, const double *room) {
+static void unpack(double *x, struct strides s, size_t n, size_t g, const double *room) {
     for (size_t i = 0; i < n; i++)
         for (size_t l = 0; l < g; l++) x[i * s.next + l * s.line] = room[l * n + i];
 }
-static void unpack_add(double *x, struct steps s, size_t n, size_t g, const double *room) {
+static void unpack_add(double *x, struct strides s, size_t n, size_t g, const double *room) {
     for (size_t i = 0; i < n; i++)
         for (size_t l = 0; l < g; l++) x[i * s.next + l * s.line] += room[l * n + i];
 }
@@ -65,17 +65,17 @@ static void all_elements(const wg_block *b, wgi_line *l, int what) {
 
 /* Where the lines are, and whether each can be worked on in place. */
 struct layout {
-    struct steps from[2], bar[2], to;
+    struct strides from[2], bar[2], to;
     int together;
 };
 
 static struct layout layout_of(const wg_block *b, const wgi_line *l) {
     const wg_axis axis = l->p->axis;
-    struct layout y = {.to = steps_of(b->out, b->out->ld, axis)};
+    struct layout y = {.to = strides_of(b->out, b->out->ld, axis)};
     y.together = l->n <= 1 || !l->op->full || y.to.next == 1;
     for (int k = 0; k < l->op->operands; k++) {
-        y.from[k] = steps_of(&b->in[k], b->in[k].ld, axis);
-        y.bar[k] = steps_of(&b->in[k], b->in[k].bar_ld, axis);
+        y.from[k] = strides_of(&b->in[k], b->in[k].ld, axis);
+        y.bar[k] = strides_of(&b->in[k], b->in[k].bar_ld, axis);
         y.together = y.together && (l->n <= 1 || (y.from[k].next == 1 && y.bar[k].next == 1));
     }
     return y;
@@ -145,8 +145,8 @@ static void each_line(const wg_block *b, wgi_line *l, size_t count, double *room
 }
 
 /* A vector either way, as a line. */
-static struct steps along(const wg_block_arg *a, size_t ld) {
-    const struct steps s = {(a->cols == 1) == !a->trans ? 1 : ld, 0};
+static struct strides along(const wg_block_arg *a, size_t ld) {
+    const struct strides s = {(a->cols == 1) == !a->trans ? 1 : ld, 0};
     return s;
 }
 

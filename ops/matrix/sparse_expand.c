@@ -74,8 +74,8 @@ static int order_serves(wg_tape *t, wg_real row, wg_real subtracted) {
  * singular, or not positive definite. */
 static int keep_row(wg_tape *t, int spd, size_t n, size_t k, const wg_real *w, struct row *r) {
     r->count = 0;
-    r->diagonal = spd ? wg_let(t, wg_select_gt(w[k], 0, w[k], NAN))
-                      : wg_let(t, wg_select_eq(w[k], 0, NAN, w[k]));
+    r->diagonal =
+        spd ? wg_let(t, wg_mul(w[k], wgi_expand_good(t, w[k]))) : wgi_expand_pivot(t, w[k]);
     r->largest = spd ? wg_constant(0) : largest_of(t, n - k, w + k);
     for (size_t j = k + 1; j < n; j++) r->count += !wgi_expand_is_nothing(w[j]);
     r->u = wgi_expand_room(t, r->count);

@@ -17,8 +17,8 @@ enum { LANES = WGI_JACOBIAN_LANES };
 static wg_strided vector(const double *x) { return (wg_strided){x, 1}; }
 static wg_strided_result result(double *y) { return (wg_strided_result){y, 1}; }
 
-/* Numbers of room that a vector takes: of some that are not side by side, a copy. What is too
- * many has no room. */
+/* How many numbers of room a vector takes: n for a copy where its elements are not side by
+ * side. Where n would overflow sums of these, more than there can be. */
 static size_t room_of(size_t n, ptrdiff_t stride) {
     return stride == 1 ? 0 : n < SIZE_MAX / 512 ? n : SIZE_MAX / 8;
 }

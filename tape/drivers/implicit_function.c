@@ -123,8 +123,9 @@ static uint32_t step_of(making *m, const uint32_t *y, size_t i, size_t k) {
     return WGI_GRAPH1(m->g, fabs, WGI_GRAPH2(m->g, sub, x, x - (uint32_t)m->n));
 }
 
-/* A SMALL part of unknown i and of another size of it (NULL: of none), and of that of a sum.
- * All are those before the last step, so that one to infinity is not small beside itself. */
+/* What a step of an unknown has to be below to be small: SMALL times `size`, the unknown's own
+ * before the last step (after it a step to infinity would be small beside itself), and times
+ * `other`, another size of it, unless that is NULL. Adds it to *sum. */
 static uint32_t small_part(making *m, uint32_t size, const double *other, uint32_t *sum) {
     wgi_graph *const g = m->g;
     const uint32_t part = wgi_graph_number(g, SMALL);

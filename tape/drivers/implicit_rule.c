@@ -25,9 +25,10 @@ static int is_gone(const wgi_core *c) { return !c->closed; }
 
 /* ---- Newton's method ---- */
 
-/* Steps that are small enough; that are if they grow no smaller any more, and the Jacobian
- * before them gives as much but for a part of them; how many are made, and how often one is
- * halved that leads to where the equations are not finite. */
+/* A step of size CLOSE ends the search. So does one below NEAR that is no smaller than the step
+ * before, if the step by the Jacobian of the point before differs from it by less than the part
+ * ALIKE: then it is rounding. STEPS: how many steps are made. HALVINGS: how often one is halved
+ * that leads to where the equations are not finite. */
 #define CLOSE 0x1p-50
 #define NEAR 0x1p-26
 #define ALIKE 0x1p-2

@@ -5,17 +5,20 @@
 
 #include <stddef.h>
 
-/* So many coefficients has a row at most, one of order 0 among them; so many are computed side
- * by side, and more than are wanted: a row has room for `stride` numbers, which were all
- * written once. */
+/* WGI_ROW_COEFFICIENTS: the most coefficients of a row, that of order 0 among them.
+ * WGI_ROW_SIDE: how many are computed side by side. The last ones may be more than are wanted,
+ * so that a row has room for `stride` numbers, all of which have been written before. */
 enum { WGI_ROW_COEFFICIENTS = 64, WGI_ROW_SIDE = 16 };
 static inline size_t wgi_row_stride(size_t order) {
     return 1 + (order + WGI_ROW_SIDE - 1) / WGI_ROW_SIDE * WGI_ROW_SIDE;
 }
 
-/* Coefficients 1 to n - 1 of v, which is no operand but of a sum: of a sum, of a difference, of
- * a number times a; of a product, sum_{j=0..k} a_j b_{k-j}, added up in the order of j; of a
- * square, each pair once, twice. By the zero rule where they are NaN. */
+/* Coefficients 1 to n - 1 of v, by the zero rule where they are NaN; v may be an operand of
+ * `add`, and of no other.
+ *   add, sub  a + b, a - b
+ *   scale     a number times a
+ *   product   sum_{j=0..k} a_j b_{k-j}, added up in the order of j
+ *   square    the same of a and a, where each pair of different factors is one term, doubled */
 typedef struct wgi_row_kernels {
     void (*add)(size_t n, const double *a, const double *b, double *v);
     void (*sub)(size_t n, const double *a, const double *b, double *v);

@@ -72,7 +72,7 @@ enum {
     WGI_FILE_WORDS
 };
 
-typedef struct wgi_file_source {
+typedef struct wgi_file_reader {
     wgi_core *c;
     const char *call;
     const wg_scalar_op *const *user;
@@ -96,21 +96,21 @@ typedef struct wgi_file_source {
         wgi_node_shape of;
         int used;
     } * shape;
-} wgi_file_source;
+} wgi_file_reader;
 
 /* Refuses the file; the message says where in it. */
-wg_status wgi_file_bad(const wgi_file_source *r, wg_status s, const char *format, ...)
+wg_status wgi_file_bad(const wgi_file_reader *r, wg_status s, const char *format, ...)
     __attribute__((format(printf, 3, 4), cold));
-wg_status wgi_file_ends(const wgi_file_source *r, const char *what, uint64_t number);
+wg_status wgi_file_ends(const wgi_file_reader *r, const char *what, uint64_t number);
 /* The file, from that byte on: what is wrong stands there. */
-static inline wgi_file_source *wgi_file_at(wgi_file_source *r, size_t at) {
+static inline wgi_file_reader *wgi_file_at(wgi_file_reader *r, size_t at) {
     r->at = at;
     return r;
 }
 
 /* How many bytes are left before the checksum. Whoever takes bytes asks first. */
-static inline size_t wgi_file_left(const wgi_file_source *r) { return r->end - r->at; }
-static inline uint64_t wgi_file_get(wgi_file_source *r, unsigned size) {
+static inline size_t wgi_file_left(const wgi_file_reader *r) { return r->end - r->at; }
+static inline uint64_t wgi_file_get(wgi_file_reader *r, unsigned size) {
     uint64_t x = 0;
     for (unsigned i = 0; i < size; i++) x |= (uint64_t)r->base[r->at + i] << 8 * i;
     r->at += size;
@@ -120,9 +120,9 @@ static inline uint64_t wgi_file_get(wgi_file_source *r, unsigned size) {
 enum { WGI_FILE_GUARD_BYTES = 10 };
 
 /* To be called once, before any nodes are read. */
-void wgi_file_list_builtins(wgi_file_source *r);
+void wgi_file_list_builtins(wgi_file_reader *r);
 /* Reads what a function does, once arguments and repeats are read: nodes, entries of the
  * outputs, comparisons. */
-wg_status wgi_file_nodes(wgi_file_source *r, wg_function *f);
+wg_status wgi_file_nodes(wgi_file_reader *r, wg_function *f);
 
 #endif

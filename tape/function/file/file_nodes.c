@@ -24,7 +24,7 @@ static int is_name(const char *name, const char *text, size_t bytes) {
     return strncmp(name, text, bytes) == 0 && name[bytes] == 0;
 }
 
-void wgi_file_list_builtins(wgi_file_source *r) {
+void wgi_file_list_builtins(wgi_file_reader *r) {
     memset(r->by_name, 0, sizeof r->by_name);
     for (size_t i = 0; i < wgi_scalar_op_count; i++) {
         const char *const name = wgi_scalar_ops[i].name;
@@ -34,7 +34,7 @@ void wgi_file_list_builtins(wgi_file_source *r) {
     }
 }
 
-static const wg_scalar_op *op_named(const wgi_file_source *r, int user, const char *name,
+static const wg_scalar_op *op_named(const wgi_file_reader *r, int user, const char *name,
                                     size_t bytes) {
     for (size_t i = 0; user && i < r->user_count; i++)
         if (is_name(r->user[i]->name, name, bytes)) return r->user[i];
@@ -64,7 +64,7 @@ const char *wgi_file_name_today(int user, const char *name, size_t bytes) {
 }
 
 /* Finds an operation by its name. Older files have former names of some. */
-static const wg_scalar_op *find_op(wgi_file_source *r, int user, const char *name,
+static const wg_scalar_op *find_op(wgi_file_reader *r, int user, const char *name,
                                    size_t bytes) {
     const wg_scalar_op *const op = op_named(r, user, name, bytes);
     const char *const today = wgi_file_name_today(user, name, bytes);
@@ -88,7 +88,7 @@ static int find_array(const char *name, size_t bytes, unsigned char *array) {
 
 /* ---- nodes ---- */
 
-static wg_status node_name(wgi_file_source *r, size_t i, int user, wgi_node *n) {
+static wg_status node_name(wgi_file_reader *r, size_t i, int user, wgi_node *n) {
     if (wgi_file_left(r) < 1) return wgi_file_ends(r, "node", i);
     const size_t bytes = (size_t)wgi_file_get(r, 1);
     if (wgi_file_left(r) < bytes) return wgi_file_ends(r, "node", i);
@@ -123,7 +123,7 @@ static wg_status node_name(wgi_file_source *r, size_t i, int user, wgi_node *n) 
 /* Reads kind, flags and sizes of an operation on matrices. No size may be so large that a count
  * of elements overflows, and operands and results have to be few enough for nodes to be
  * numbered. */
-static wg_status of_matrices(wgi_file_source *r, size_t i, wgi_node *n) {
+static wg_status of_matrices(wgi_file_reader *r, size_t i, wgi_node *n) {
     enum { ORDER = 1 << 16, MOST = UINT32_MAX / 8 };
     wgi_dense_op op;
     op.kind = (unsigned)wgi_file_get(r, 1);
@@ -147,7 +147,7 @@ static wg_status of_matrices(wgi_file_source *r, size_t i, wgi_node *n) {
 }
 
 /* Reads the sizes of one whose name is known; they are bounded likewise. */
-static wg_status of_block(wgi_file_source *r, size_t i, wgi_node *n) {
+static wg_status of_block(wgi_file_reader *r, size_t i, wgi_node *n) {
     enum { ORDER = 1 << 16, MOST = UINT32_MAX / 8 };
     wgi_whole_op op = {wgi_wholes[n->array], {0, 0, 0}};
     int fit = 1;
@@ -165,7 +165,7 @@ static wg_status of_block(wgi_file_source *r, size_t i, wgi_node *n) {
 }
 
 /* Its parameters have to be numbers. */
-static wg_status parameters(const wgi_file_source *r, const wg_function *f, size_t i,
+static wg_status parameters(const wgi_file_reader *r, const wg_function *f, size_t i,
                             const wgi_node *n) {
     const unsigned count = wgi_whole_of(n).row->numbers;
     for (uint32_t k = n->count - count; k < n->count; k++)
@@ -176,12 +176,12 @@ static wg_status parameters(const wgi_file_source *r, const wg_function *f, size
 }
 
 /* How many operands and parts a node with parts has. */
-static wgi_node_shape shape_of(const wgi_file_source *r, const wgi_node *n) {
+static wgi_node_shape shape_of(const wgi_file_reader *r, const wgi_node *n) {
     return n->kind == WGI_NODE_REPEAT ? r->shape[n->part].of : wgi_node_shape_of(n, NULL);
 }
 
 /* Do part and number of operands fit the operation? */
-static wg_status fits(const wgi_file_source *r, const wg_function *f, size_t i,
+static wg_status fits(const wgi_file_reader *r, const wg_function *f, size_t i,
                       const wgi_node *n) {
     const unsigned arity = wgi_node_scalar(n) != NULL ? n->op->arity : 0;
     const unsigned operands = wgi_node_row(n)->operands;
@@ -212,7 +212,7 @@ static wg_status fits(const wgi_file_source *r, const wg_function *f, size_t i,
 }
 
 /* Is it a part that its operand has, and higher than those that came before? */
-static wg_status part(wgi_file_source *r, const wg_function *f, size_t i, const wgi_node *n) {
+static wg_status part(wgi_file_reader *r, const wg_function *f, size_t i, const wgi_node *n) {
     const uint32_t of = f->operand[n->first];
     const size_t parts = shape_of(r, &f->node[of]).parts;
     if (n->part >= parts)
@@ -229,7 +229,7 @@ static const char *with_parts(const wgi_node *n) { return wgi_node_row(n)->word;
 
 /* Reads the operands, all of which have to come before the node, and finds when it is computed.
  */
-static wg_status node_operands(wgi_file_source *r, wg_function *f, size_t i, wgi_node *n) {
+static wg_status node_operands(wgi_file_reader *r, wg_function *f, size_t i, wgi_node *n) {
     unsigned seen = 0;
     n->first = (uint32_t)r->operands;
     if (wgi_file_left(r) / 4 < n->count || r->word[WGI_FILE_OPERANDS] - r->operands < n->count)
@@ -265,7 +265,7 @@ static unsigned rank(const wgi_node *n) {
     return n->kind == WGI_NODE_NUMBER ? 1 : 2u + n->when;
 }
 
-static wg_status node(wgi_file_source *r, wg_function *f, size_t i) {
+static wg_status node(wgi_file_reader *r, wg_function *f, size_t i) {
     wgi_node *const n = &f->node[i];
     memset(n, 0, sizeof *n);
     if (wgi_file_left(r) < 1) return wgi_file_ends(r, "node", i);
@@ -311,7 +311,7 @@ static wg_status node(wgi_file_source *r, wg_function *f, size_t i) {
     return WG_OK;
 }
 
-static wg_status nodes(wgi_file_source *r, wg_function *f) {
+static wg_status nodes(wgi_file_reader *r, wg_function *f) {
     wg_status s = WG_OK;
     size_t i = 0;
     for (size_t k = 0; k < f->inputs && s == WG_OK; k++)
@@ -346,7 +346,7 @@ static wg_status nodes(wgi_file_source *r, wg_function *f) {
 
 /* Checks sums in a body: if its steps are points, outputs that are common to all steps are
  * sums; otherwise there are none. */
-static wg_status sums(const wgi_file_source *r, const wg_function *f) {
+static wg_status sums(const wgi_file_reader *r, const wg_function *f) {
     if (f->after != 0 && wgi_body_carried(f) != 0)
         return wgi_file_bad(r, WG_EARG,
                             "node %zu is a sum over points, of one step after the other",
@@ -363,7 +363,7 @@ static wg_status sums(const wgi_file_source *r, const wg_function *f) {
     return WG_OK;
 }
 
-static wg_status results(wgi_file_source *r, wg_function *f) {
+static wg_status results(wgi_file_reader *r, wg_function *f) {
     if (wgi_file_left(r) / 4 < f->m) return wgi_file_ends(r, "the outputs: entries", f->m);
     size_t j = 0;
     for (size_t k = 0; k < f->outputs; k++)
@@ -387,7 +387,7 @@ static wg_status results(wgi_file_source *r, wg_function *f) {
     return WG_OK;
 }
 
-static wg_status guards(wgi_file_source *r, wg_function *f) {
+static wg_status guards(wgi_file_reader *r, wg_function *f) {
     if (r->depth == 0 ? wgi_file_left(r) != f->guards * WGI_FILE_GUARD_BYTES
                       : wgi_file_left(r) < f->guards * WGI_FILE_GUARD_BYTES)
         return wgi_file_bad(r, WG_EARG, "%zu bytes for %zu comparisons", wgi_file_left(r),
@@ -421,7 +421,7 @@ static wg_status guards(wgi_file_source *r, wg_function *f) {
     return WG_OK;
 }
 
-wg_status wgi_file_nodes(wgi_file_source *r, wg_function *f) {
+wg_status wgi_file_nodes(wgi_file_reader *r, wg_function *f) {
     wg_status s = nodes(r, f);
     if (s == WG_OK) s = results(r, f);
     if (s == WG_OK && r->depth != 0) s = sums(r, f);

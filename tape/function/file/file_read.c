@@ -16,7 +16,7 @@ enum { LENGTH_AT = 16, START = 24, HEADER = 128, CHECKSUM = 8 };
 enum { ARGUMENT = 24, REPEAT = 9 + 8 * 8 };
 _Static_assert(START + 8 * (int)WGI_FILE_REPEATS == HEADER, "the counts of version 1");
 
-wg_status wgi_file_bad(const wgi_file_source *r, wg_status s, const char *format, ...) {
+wg_status wgi_file_bad(const wgi_file_reader *r, wg_status s, const char *format, ...) {
     char what[384];
     va_list args;
     va_start(args, format);
@@ -26,7 +26,7 @@ wg_status wgi_file_bad(const wgi_file_source *r, wg_status s, const char *format
                     r->depth != 0 ? "in a body: " : "", what);
 }
 
-wg_status wgi_file_ends(const wgi_file_source *r, const char *what, uint64_t number) {
+wg_status wgi_file_ends(const wgi_file_reader *r, const char *what, uint64_t number) {
     return wgi_file_bad(r, WG_EARG, "%s %llu does not fit into what is left", what,
                         (unsigned long long)number);
 }
@@ -34,7 +34,7 @@ wg_status wgi_file_ends(const wgi_file_source *r, const char *what, uint64_t num
 /* ---- the whole ---- */
 
 /* Reads magic, version and length, for which START bytes are enough. */
-static wg_status preamble(wgi_file_source *r, size_t bytes, uint64_t *length) {
+static wg_status preamble(wgi_file_reader *r, size_t bytes, uint64_t *length) {
     const size_t common = bytes < sizeof wgi_file_magic ? bytes : sizeof wgi_file_magic;
     if (memcmp(r->base, wgi_file_magic, common) != 0)
         return wgi_file_bad(r, WG_EARG, "these %zu bytes are no function", bytes);
@@ -55,7 +55,7 @@ static wg_status preamble(wgi_file_source *r, size_t bytes, uint64_t *length) {
     return WG_OK;
 }
 
-static void words(wgi_file_source *r, size_t first, size_t last) {
+static void words(wgi_file_reader *r, size_t first, size_t last) {
     for (size_t i = first; i < last; i++) {
         r->word_at[i] = r->at;
         r->word[i] = wgi_file_get(r, 8);
@@ -63,7 +63,7 @@ static void words(wgi_file_source *r, size_t first, size_t last) {
 }
 
 /* Can the bytes that are left hold that many of everything? */
-static wg_status counts(wgi_file_source *r) {
+static wg_status counts(wgi_file_reader *r) {
     static const unsigned char unit[WGI_FILE_WORDS] = {
         ARGUMENT, ARGUMENT, 1, 1, 4, 4, WGI_FILE_GUARD_BYTES, [WGI_FILE_REPEATS] = REPEAT};
     uint64_t room = wgi_file_left(r);
@@ -88,7 +88,7 @@ static wg_status counts(wgi_file_source *r) {
 }
 
 /* Checks length, checksum and counts. */
-static wg_status header(wgi_file_source *r, size_t bytes) {
+static wg_status header(wgi_file_reader *r, size_t bytes) {
     uint64_t length;
     const wg_status s = preamble(r, bytes, &length);
     if (s != WG_OK) return s;
@@ -111,7 +111,7 @@ static wg_status header(wgi_file_source *r, size_t bytes) {
 
 /* ---- inputs and outputs ---- */
 
-static wg_status argument(wgi_file_source *r, const char *what, size_t k, unsigned flags,
+static wg_status argument(wgi_file_reader *r, const char *what, size_t k, unsigned flags,
                           wg_argument *a, size_t *entries, uint64_t most) {
     if (wgi_file_left(r) < ARGUMENT) return wgi_file_ends(r, what, k);
     const uint64_t rows = wgi_file_get(r, 8), cols = wgi_file_get(r, 8);
@@ -153,7 +153,7 @@ static void sift_down(const char **name, size_t at, size_t count) {
 
 /* Refuses a name that occurs twice. Names are sorted for it, since a hostile file may have very
  * many. */
-static wg_status unique(wgi_file_source *r, const char *what, size_t count,
+static wg_status unique(wgi_file_reader *r, const char *what, size_t count,
                         const wg_argument *a) {
     const char **const name = wg_tape_keep(&r->c->head, (count + 1) * sizeof *name, NULL);
     if (name == NULL) return r->c->status;
@@ -172,7 +172,7 @@ static wg_status unique(wgi_file_source *r, const char *what, size_t count,
     return WG_OK;
 }
 
-static wg_status arguments(wgi_file_source *r, wg_function *f) {
+static wg_status arguments(wgi_file_reader *r, wg_function *f) {
     enum { ROLES = WGI_CARRIED | WGI_STEPPED };
     const unsigned in = r->depth != 0 ? WG_SHARED | (unsigned)ROLES : WG_SHARED | WG_PASSIVE;
     const unsigned out = r->depth != 0 ? WG_SUMMED | (unsigned)ROLES : WG_SUMMED;
@@ -192,7 +192,7 @@ static wg_status arguments(wgi_file_source *r, wg_function *f) {
 }
 
 /* Checks the roles of the arguments of a body. */
-static wg_status roles(const wgi_file_source *r, const wg_function *f) {
+static wg_status roles(const wgi_file_reader *r, const wg_function *f) {
     const size_t carried = wgi_body_carried(f);
     const unsigned shared = carried == 0 ? WG_SHARED : 0, summed = carried == 0 ? WG_SUMMED : 0;
     for (size_t k = 0; k < f->inputs; k++) {
@@ -219,11 +219,11 @@ static wg_status roles(const wgi_file_source *r, const wg_function *f) {
 
 /* ---- repeats ---- */
 
-static wg_status build(wgi_file_source *r, wg_function **out);
+static wg_status build(wgi_file_reader *r, wg_function **out);
 
 /* Reads a repeat. Its body is a function by itself: nothing is remembered of the outer one but
  * the position in the file. */
-static wg_status repeat(wgi_file_source *r, size_t k, wgi_repeat *to) {
+static wg_status repeat(wgi_file_reader *r, size_t k, wgi_repeat *to) {
     if (r->depth == WGI_FILE_DEEPEST)
         return wgi_file_bad(r, WG_EARG, "more than %d bodies in bodies", WGI_FILE_DEEPEST);
     if (wgi_file_left(r) < REPEAT) return wgi_file_ends(r, "repeat", k);
@@ -231,7 +231,7 @@ static wg_status repeat(wgi_file_source *r, size_t k, wgi_repeat *to) {
     if (steps < 1 || steps >= WGI_REPEAT_MOST || backwards > 2)
         return wgi_file_bad(r, WG_EARG, "repeat %zu: %llu steps, backwards %llu", k,
                             (unsigned long long)steps, (unsigned long long)backwards);
-    wgi_file_source in = *r;
+    wgi_file_reader in = *r;
     in.depth++;
     in.names = in.operands = 0;
     memset(in.word, 0, sizeof in.word);
@@ -255,7 +255,7 @@ static wg_status repeat(wgi_file_source *r, size_t k, wgi_repeat *to) {
     return WG_OK;
 }
 
-static wg_status repeats(wgi_file_source *r, wg_function *f) {
+static wg_status repeats(wgi_file_reader *r, wg_function *f) {
     wg_tape *const t = &r->c->head;
     wg_status s = WG_OK;
     if (r->version == WGI_FILE_SCALARS) return s;
@@ -269,7 +269,7 @@ static wg_status repeats(wgi_file_source *r, wg_function *f) {
 
 /* ---- a function of its own ---- */
 
-static void lay_out(wg_function *f, wgi_pieces *p, wgi_file_source *r) {
+static void lay_out(wg_function *f, wgi_pieces *p, wgi_file_reader *r) {
     (void)wgi_pieces_take(p, sizeof *f);
     f->m = (size_t)r->word[WGI_FILE_RESULTS];
     wgi_layout_arrays(f, p);
@@ -277,7 +277,7 @@ static void lay_out(wg_function *f, wgi_pieces *p, wgi_file_source *r) {
     r->name = wgi_pieces_take(p, (size_t)r->word[WGI_FILE_NAMES] + f->inputs + f->outputs);
 }
 
-static wg_status fill(wgi_file_source *r, wg_function *f) {
+static wg_status fill(wgi_file_reader *r, wg_function *f) {
     wg_status s = arguments(r, f);
     if (s == WG_OK && r->depth != 0) s = roles(r, f);
     if (s == WG_OK) s = repeats(r, f);
@@ -289,7 +289,7 @@ static wg_status fill(wgi_file_source *r, wg_function *f) {
     return wgi_bytecode_new(r->c, f);
 }
 
-static wg_status build(wgi_file_source *r, wg_function **out) {
+static wg_status build(wgi_file_reader *r, wg_function **out) {
     const uint64_t *const statistics = r->word + WGI_FILE_STATISTICS;
     wg_function start;
     memset(&start, 0, sizeof start);
@@ -325,7 +325,7 @@ static wg_status build(wgi_file_source *r, wg_function **out) {
 
 /* ---- calls ---- */
 
-static wg_status open(wgi_drive *d, wgi_file_source *r, wg_tape *t, const char *call,
+static wg_status open(wgi_drive *d, wgi_file_reader *r, wg_tape *t, const char *call,
                       const wg_scalar_op *const *user, size_t user_count) {
     memset(r, 0, sizeof *r);
     wg_status s = wgi_drive_open_alone(d, t, call);
@@ -347,7 +347,7 @@ static wg_status open(wgi_drive *d, wgi_file_source *r, wg_tape *t, const char *
     return s;
 }
 
-static wg_status load(wgi_file_source *r, size_t bytes, wg_function **out) {
+static wg_status load(wgi_file_reader *r, size_t bytes, wg_function **out) {
     const wg_status s = header(r, bytes);
     return s == WG_OK ? build(r, out) : s;
 }
@@ -357,7 +357,7 @@ wg_status wg_function_load(wg_tape *t, const void *data, size_t bytes,
                            wg_function **out) {
     static const char call[] = "wg_function_load";
     wgi_drive d;
-    wgi_file_source r;
+    wgi_file_reader r;
     if (out != NULL) *out = NULL;
     wg_status s = open(&d, &r, t, call, user, user_count);
     if (s == WG_OK && out == NULL) s = wgi_fail(d.c, WG_ENULL, "%s: out is NULL", call);
@@ -369,7 +369,7 @@ wg_status wg_function_load(wg_tape *t, const void *data, size_t bytes,
 
 /* Collects the bytes of a function, in workspace of the driver: only as much as has arrived,
  * whatever length the file claims. */
-static wg_status collect(wgi_file_source *r, wg_read *read, void *ctx, size_t *got) {
+static wg_status collect(wgi_file_reader *r, wg_read *read, void *ctx, size_t *got) {
     wgi_region *const room = &r->c->drive;
     uint64_t length = START;
     size_t held = 0, wanted = START;
@@ -401,7 +401,7 @@ wg_status wg_function_read(wg_tape *t, wg_read *read, void *ctx,
                            wg_function **out) {
     static const char call[] = "wg_function_read";
     wgi_drive d;
-    wgi_file_source r;
+    wgi_file_reader r;
     size_t bytes = 0;
     if (out != NULL) *out = NULL;
     wg_status s = open(&d, &r, t, call, user, user_count);
