@@ -363,6 +363,153 @@ static void layer_norms_of_any_size_are_the_same(void **state) {
     ends_of("layer norm of small numbers with a large gain", plain_layer_norm, 1, small);
 }
 
+/* ---- covariances of points that are near ---- */
+
+static wg_kernel kernel;
+static wg_status covariance(wg_tape *t, size_t n, const wg_real *x, size_t m, wg_real *y,
+                            void *data) {
+    const wg_mat one = wg_mat_fill(t, 1, 1, 1);
+    (void)m, (void)data;
+    y[0] = wg_mat_at(wg_covariance_between(t, kernel, wg_mat_gather(t, 1, n / 2, x),
+                                           wg_mat_gather(t, 1, n / 2, x + n / 2), one,
+                                           wg_constant(1)),
+                     0, 0);
+    return WG_OK;
+}
+/* The same among others, as a sum of two. */
+static wg_status covariances(wg_tape *t, size_t n, const wg_real *x, size_t m, wg_real *y,
+                             void *data) {
+    const wg_mat one = wg_mat_fill(t, 1, 1, 1);
+    const wg_mat points = wg_mat_transpose(wg_mat_gather(t, n / 2, 2, x));
+    (void)m, (void)data;
+    y[0] =
+        wg_mat_at(wg_covariance(t, kernel, points, one, wg_constant(1), wg_constant(0)), 0, 1);
+    return WG_OK;
+}
+
+/* k(r), k'(r), k''(r), where r is so small that powers beyond the first are nothing. */
+static void slopes_of_kernel(long double r, long double k[3]) {
+    const long double root = sqrtl(kernel == WG_MATERN_32 ? 3 : 5);
+    const long double bend = kernel == WG_SQUARED_EXPONENTIAL ? -1
+                             : kernel == WG_MATERN_32         ? -3
+                                                              : -5.0L / 3;
+    k[0] = kernel == WG_MATERN_12 ? expl(-r) : 1;
+    k[1] = kernel == WG_MATERN_12 ? -expl(-r) : bend * r;
+    k[2] =
+        kernel == WG_MATERN_12 ? expl(-r) : bend * (kernel == WG_MATERN_32 ? 1 - root * r : 1);
+}
+
+/* With P from the second point to the first: gradient k' P, along V  k'' P (P'V) + k' (V - P
+ * (P'V)) / r. */
+static void near_points(const double *x, const double *along, const double *got,
+                        const char *way) {
+    long double p[2], v[2], k[3], r = 0, pv = 0;
+    for (int c = 0; c < 2; c++)
+        p[c] = (long double)x[c] - x[2 + c], v[c] = (long double)along[c] - along[2 + c];
+    r = hypotl(p[0], p[1]);
+    for (int c = 0; c < 2; c++) p[c] /= r, pv += p[c] * v[c];
+    slopes_of_kernel(r, k);
+    const long double most = fabsl(k[1]), bent = fabsl(k[2] * pv) + fabsl(k[1] * pv / r);
+    for (int e = 0; e < N; e++) {
+        const long double sign = e < 2 ? 1 : -1, g = sign * k[1] * p[e % 2];
+        const long double h =
+            sign * (k[2] * p[e % 2] * pv + k[1] * (v[e % 2] - p[e % 2] * pv) / r);
+        if (!(fabsl(got[GRADIENT + e] - g) <= TOL_END * most + DBL_MIN))
+            fail_msg("%s, kernel %d, r = %Lg, slope %d: %.17g, not %.17Lg", way, (int)kernel, r,
+                     e, got[GRADIENT + e], g);
+        if (!(fabsl(got[CURVATURE + e] - h) <=
+              TOL_END * (bent + fabsl(k[1] * v[e % 2] / r)) + DBL_MIN))
+            fail_msg("%s, kernel %d, r = %Lg, curvature %d: %.17g, not %.17Lg", way,
+                     (int)kernel, r, e, got[CURVATURE + e], h);
+    }
+    if (got[VALUE] != 1) fail_msg("%s: value %.17g", way, got[VALUE]);
+    if (!(fabsl(got[TANGENT] - k[1] * pv) <= TOL_END * most * hypotl(v[0], v[1]) + DBL_MIN))
+        fail_msg("%s, kernel %d, r = %Lg: tangent %.17g, not %.17Lg", way, (int)kernel, r,
+                 got[TANGENT], k[1] * pv);
+}
+
+static void covariances_of_points_that_are_near_have_their_derivatives(void **state) {
+    (void)state;
+    static const double sizes[] = {1e-90,  1e-97,  1e-120, 1e-145, 1e-150,
+                                   1e-160, 1e-163, 1e-170, 1e-200};
+    static const double at[N] = {3, -4, -2, 1};
+    static const double moves[][N] = {{0.5, -0.25, 1, 0.75}, {1, 0.5, 0.25, -1}};
+    enum { SIZES = sizeof sizes / sizeof *sizes, WAYS = 2, ALL = SIZES * WAYS };
+    static double x[2 * N * ALL], y[OUT * ALL];
+    for (int which = WG_SQUARED_EXPONENTIAL; which <= WG_MATERN_52; which++) {
+        kernel = (wg_kernel)which;
+        wg_callback *const of[] = {covariance, covariances};
+        for (size_t c = 0; c < sizeof of / sizeof *of; c++) {
+            wg_function *const all = all_of(of[c]);
+            for (size_t p = 0; p < ALL; p++)
+                for (size_t e = 0; e < N; e++) {
+                    const double size = sizes[p / WAYS];
+                    x[2 * N * p + e] = size * at[e]; /* moved by 1, or by their size */
+                    x[2 * N * p + N + e] = moves[p % 2][e] * (p % 2 ? size : 1);
+                }
+            if (kernel <= WG_MATERN_12) evaluate_every_way(all, ALL, x, y);
+            else /* is not written as C */
+                assert_int_equal(evaluate(all, ALL, x, y, 1, NULL), WG_OK);
+            for (size_t p = 0; p < ALL; p++) {
+                const double *const point = x + 2 * N * p, *const along = point + N;
+                double tape_has[OUT];
+                near_points(point, along, y + OUT * p, "function");
+                must(wg_jvp(tape, of[c], NULL, N, point, along, 1, tape_has + VALUE,
+                            tape_has + TANGENT));
+                must(wg_hvp(tape, of[c], NULL, N, point, along, tape_has + VALUE,
+                            tape_has + GRADIENT, tape_has + CURVATURE));
+                near_points(point, along, tape_has, "tape");
+            }
+            wg_function_free(all);
+        }
+    }
+}
+
+/* ---- reciprocals ---- */
+
+/* Of degree 0 in the first two, and in the other two. */
+static wg_status reciprocals(wg_tape *t, size_t n, const wg_real *x, size_t m, wg_real *y,
+                             void *data) {
+    (void)n, (void)m, (void)data;
+    const wg_real root = wg_let(t, wg_mul(wg_sqrt(x[2]), wg_rsqrt(x[3])));
+    y[0] = wg_let(t, wg_add(wg_mul(x[0], wg_div(1, x[1])),
+                            wg_mul(root, wg_mul(x[2], wg_reciprocal(x[3])))));
+    return WG_OK;
+}
+
+/* Slopes are of the size of 1 over an operand, and partials of its square: it leaves the range
+ * where those do not. */
+static void reciprocals_have_derivatives_where_their_partials_leave_the_range(void **state) {
+    (void)state;
+    static const double one[N] = {3, -4, 2, 7}, along[N] = {0.5, -0.25, 1, 0.75};
+    static const int sizes[] = {-900, -600, -530, 530, 600, 900};
+    enum { SIZES = sizeof sizes / sizeof *sizes };
+    static double x[2 * N * (SIZES + 1)], y[OUT * (SIZES + 1)];
+    wg_function *const all = all_of(reciprocals);
+    for (size_t p = 0; p <= SIZES; p++)
+        for (size_t e = 0; e < N; e++) {
+            const int size = p == 0 ? 0 : e < 2 ? sizes[p - 1] : -sizes[p - 1];
+            x[2 * N * p + e] = ldexp(one[e], size),
+                          x[2 * N * p + N + e] = ldexp(along[e], size);
+        }
+    evaluate_every_way(all, SIZES + 1, x, y);
+    double v, g[N], h[N];
+    must(wg_hvp(tape, reciprocals, NULL, N, one, along, &v, g, h));
+    for (size_t p = 0; p <= SIZES; p++) {
+        const double *const got = y + OUT * p;
+        double dot = 0;
+        near_to("reciprocals", p, VALUE, got[VALUE], v, fabs(v));
+        for (size_t e = 0; e < N; e++) {
+            const int size = p == 0 ? 0 : e < 2 ? sizes[p - 1] : -sizes[p - 1];
+            dot += g[e] * along[e];
+            near_to("reciprocals", p, GRADIENT + e, ldexp(got[GRADIENT + e], size), g[e], 1);
+            near_to("reciprocals", p, CURVATURE + e, ldexp(got[CURVATURE + e], size), h[e], 1);
+        }
+        near_to("reciprocals", p, TANGENT, got[TANGENT], dot, 1);
+    }
+    wg_function_free(all);
+}
+
 /* ---- zeros ---- */
 
 /* Powers of what is 0, and stays so. */
@@ -433,6 +580,8 @@ int main(void) {
         cmocka_unit_test(slopes_of_norms_by_what_is_infinite_have_no_curvature),
         cmocka_unit_test(deviations_of_large_numbers_are_those_of_a_tape),
         cmocka_unit_test(layer_norms_of_any_size_are_the_same),
+        cmocka_unit_test(covariances_of_points_that_are_near_have_their_derivatives),
+        cmocka_unit_test(reciprocals_have_derivatives_where_their_partials_leave_the_range),
         cmocka_unit_test(powers_of_what_stays_0_have_series),
         cmocka_unit_test(nothing_of_a_vector_leaves_the_other_as_it_is),
     };

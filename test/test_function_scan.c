@@ -421,6 +421,54 @@ static void a_callable_is_compiled_completely_or_not_at_all(void **state) {
     wg_callable_free(k);
 }
 
+/* ---- traced tapes ------------------------------------------------------------------------- */
+
+static wg_status logs(wg_tape *t, size_t n, const wg_real *x, size_t m, wg_real *y,
+                      void *user) {
+    (void)n, (void)m, (void)user;
+    y[0] = wg_let(t, wg_log(x[0]));
+    return WG_OK;
+}
+/* Of infinite slopes at 0, whose difference is NaN. */
+static wg_status roots(wg_tape *t, size_t n, const wg_real *x, size_t m, wg_real *y,
+                       void *user) {
+    (void)n, (void)m, (void)user;
+    y[0] = wg_let(t, wg_sub(wg_sqrt(x[0]), wg_cbrt(x[0])));
+    return WG_OK;
+}
+
+static void a_traced_scan_names_the_step(void **state) {
+    (void)state;
+    enum { CELLS = 5, ALL = 6 };
+    static const wg_argument q = {"q", 1, 1, 0};
+    static const double x[2][CELLS] = {{1e9, 1e8, 3, 1e9, 1e9}, {1, 1, 0, 1, 1}};
+    const wg_source from = wg_from_state("q");
+    wg_tape *const t = wg_tape_new(&(wg_options){.flags = WG_TRACE});
+    assert_non_null(t);
+    for (size_t cells = 1; cells <= CELLS; cells += CELLS - 1)
+        for (int back = 0; back < 2; back++) {
+            wg_callable *const k = make(back ? roots : logs, 1, &q, at, 1, &q);
+            const wg_stage stage = {k, &from};
+            const wg_scan_options o = {.cells = {cells, 1, 1}};
+            wg_tape_reset(t);
+            const wg_state start = {
+                "q", wg_mat_input(t, 1, cells, x[back] + (cells == 1 ? 2 : 0), 1)};
+            wg_mat y;
+            const wg_status s = wg_scan(t, ALL, 1, &stage, 1, &start, &o, &y);
+            if (back) {
+                assert_int_equal(s, WG_OK);
+                assert_int_equal(wg_reverse(t, wg_mat_at(y, 0, cells / 2)), WG_ENONFINITE);
+                assert_non_null(strstr(wg_tape_message(t), "state 0 becomes NaN in step 5"));
+            } else { /* 3, 1.1, 0.09, -2.4 */
+                assert_int_equal(s, WG_ENONFINITE);
+                assert_non_null(
+                    strstr(wg_tape_message(t), "state 0 is NaN or infinite after step 3"));
+            }
+            wg_callable_free(k);
+        }
+    wg_tape_free(t);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_scan_is_the_same_as_its_steps_written_out_whatever_is_stored),
@@ -431,6 +479,7 @@ int main(void) {
         cmocka_unit_test(refusals_name_the_call_the_argument_and_both_shapes),
         cmocka_unit_test(compiled_functions_do_the_same),
         cmocka_unit_test(a_callable_is_compiled_completely_or_not_at_all),
+        cmocka_unit_test(a_traced_scan_names_the_step),
         cmocka_unit_test(repeated_recordings_do_not_grow),
         cmocka_unit_test(memory_refused_at_any_point_is_reported_and_survived),
     };

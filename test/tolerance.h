@@ -110,6 +110,10 @@
 /* The same of parameters that were fitted until rounding ended it, relative. */
 #define TOL_FIT 1e-9
 
+/* Of derivatives at operands times powers of two, of the largest of their operand: rounding goes
+ * another way where pivots or scales do, which conditions up to 1e4 magnify. */
+#define TOL_HOMOGENEOUS 1e-11
+
 /* |got - ref| in ulps of ref; 0 for equals and for two NaN, infinite where only one is finite.
  */
 static inline double error_ulp(double got, double ref) {

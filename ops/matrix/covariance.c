@@ -18,14 +18,16 @@
 #include "covariance.h"
 #include "expand.h"
 
-void wgi_pair_column_adjoint(size_t n, size_t d, const double *u, size_t ldu, const double *p,
-                             size_t step, const double *q, const double *h,
+void wgi_pair_column_adjoint(wg_kernel kernel, size_t n, size_t d, const double *u, size_t ldu,
+                             const double *p, size_t step, const double *q, const double *h,
                              const wg_block_arg *scale, double *xw, size_t ldx, double *pw,
                              size_t step_w) {
     const int one = scale->rows == 1;
     if (n == 0) return;
     if (one && scale->bar != NULL) scale->bar[0] -= 2 * wgi_pair_dot(n, h, q) / scale->value[0];
-    if ((one || scale->bar == NULL) && xw == NULL && pw == NULL) return;
+    const int rest = xw != NULL || pw != NULL || scale->bar != NULL;
+    if (one && xw == NULL && pw == NULL && !wgi_pair_any_near(kernel, n, q)) return;
+    if (!rest) return;
     for (size_t c = 0; c < d; c++) {
         const double f = scale->value[one ? 0 : c], a = p[c * step];
         const double *const x = u + c * ldu;
@@ -35,11 +37,35 @@ void wgi_pair_column_adjoint(size_t n, size_t d, const double *u, size_t ldu, co
             for (size_t i = 0; i < n; i++) xw[i + c * ldx] += 2 * h[i] * (x[i] - a) / f;
         if (pw != NULL) pw[c * step_w] -= 2 * wgi_pair_dot_apart(n, h, x, a, 0) / f;
     }
+    if (!wgi_pair_any_near(kernel, n, q)) return;
+    /* what was added for pairs that are near is nothing beside this */
+    for (size_t i = 0; i < n; i++) {
+        if (!(q[i] < WGI_PAIR_NEAR)) continue;
+        const wgi_near near = wgi_pair_near(d, u + i, ldu, p, step);
+        for (size_t c = 0; c < d; c++) {
+            const size_t which = one ? 0 : c;
+            const double apart = u[i + c * ldu] - p[c * step];
+            const double w = 2 * h[i] * wgi_pair_direction(near, apart) / scale->value[which];
+            if (xw != NULL) xw[i + c * ldx] += w;
+            if (pw != NULL) pw[c * step_w] -= w;
+            if (scale->bar != NULL) scale->bar[which] -= w * apart;
+        }
+    }
 }
 
-void wgi_pair_column_tangent(size_t n, size_t d, const double *u, const double *ut, size_t ldu,
-                             const double *p, const double *pt, size_t step, const double *h,
-                             const double *k, double at, double *t) {
+double wgi_pair_near_tangent(size_t d, const double *u, const double *ut, size_t ldu,
+                             const double *p, const double *pt, size_t step) {
+    const wgi_near near = wgi_pair_near(d, u, ldu, p, step);
+    double rt = 0;
+    for (size_t c = 0; c < d; c++)
+        rt += wgi_pair_direction(near, u[c * ldu] - p[c * step]) * (ut[c * ldu] - pt[c * step]);
+    return rt;
+}
+
+void wgi_pair_column_tangent(wg_kernel kernel, size_t n, size_t d, const double *u,
+                             const double *ut, size_t ldu, const double *p, const double *pt,
+                             size_t step, const double *q, const double *h, const double *k,
+                             double at, double *t) {
     enum { PIECE = 64 };
     for (size_t first = 0; first < n; first += PIECE) {
         const size_t m = n - first < PIECE ? n - first : PIECE;
@@ -49,6 +75,10 @@ void wgi_pair_column_tangent(size_t n, size_t d, const double *u, const double *
             const double a = p[c * step], at_c = pt[c * step];
             for (size_t i = 0; i < m; i++) qt[i] += 2 * (x[i] - a) * (xt[i] - at_c);
         }
+        for (size_t i = 0; wgi_pair_any_near(kernel, m, q + first) && i < m; i++)
+            if (q[first + i] < WGI_PAIR_NEAR)
+                qt[i] = 2 * wgi_pair_near_tangent(d, u + first + i, ut + first + i, ldu, p, pt,
+                                                  step);
         for (size_t i = first; i < first + m; i++)
             t[i] = k[i] * at + (h[i] != 0 ? h[i] * qt[i - first] : 0);
     }
@@ -68,14 +98,27 @@ wg_status wgi_pair_shape(wg_block *b, const wg_block_arg *x, const wg_block_arg 
 /* The covariance of points i of x and j of z; `square` = sigma^2. */
 static wg_real write_pair(wg_tape *t, wg_kernel kernel, wgi_reals x, size_t i, wgi_reals z,
                           size_t j, wgi_reals scale, wg_real square) {
-    wg_real q = wg_constant(0);
+    wg_real q = wg_constant(0), down = wg_constant(1);
+    wg_real *const parts = wgi_expand_room(t, x.cols);
+    size_t others = 0;
+    if (parts == NULL) return q;
     for (size_t c = 0; c < x.cols; c++) {
         const wg_real apart = wg_let(t, wg_sub(wgi_reals_at(x, i, c), wgi_reals_at(z, j, c)));
         const wg_real given = wgi_reals_at(scale, scale.rows == 1 ? 0 : c, 0);
         if (wgi_expand_is_nothing(apart) && given.at.slot == 0 && given.value != 0) continue;
         /* NaN at 0, by a factor: an alternative would have the derivative 0 there */
         const wg_real f = wg_let(t, wg_mul(given, wg_select_eq(given, 0, NAN, 1)));
-        q = wgi_expand_plus(t, q, wg_let(t, wg_square(wg_div(apart, f))));
+        parts[others] = wg_let(t, wg_div(apart, f));
+        q = wgi_expand_plus(t, q, wg_let(t, wg_square(parts[others++])));
+    }
+    if (kernel == WG_MATERN_12 && others == 1) /* derivatives of |u| are 0 at 0 */
+        return wg_let(t, wg_mul(square, wg_exp(wg_neg(wg_fabs(parts[0])))));
+    if (kernel == WG_MATERN_12 && others > 1) { /* of points that are near times 2^540 */
+        const wg_real up = wg_let(t, wg_select_lt(q, WGI_PAIR_NEAR, 0x1p540, 1));
+        down = wg_let(t, wg_select_lt(q, WGI_PAIR_NEAR, 0x1p-540, 1));
+        q = wg_constant(0);
+        for (size_t c = 0; c < others; c++)
+            q = wgi_expand_plus(t, q, wg_let(t, wg_square(wg_mul(parts[c], up))));
     }
     switch (kernel) {
     case WG_SQUARED_EXPONENTIAL:
@@ -83,7 +126,7 @@ static wg_real write_pair(wg_tape *t, wg_kernel kernel, wgi_reals x, size_t i, w
     case WG_MATERN_12: {
         /* of points that coincide the root has no derivative: they have none of any order */
         const wg_real apart = wg_let(t, wg_select_eq(q, 0, 1, q));
-        const wg_real r = wg_let(t, wg_select_eq(q, 0, 0, wg_sqrt(apart)));
+        const wg_real r = wg_let(t, wg_select_eq(q, 0, 0, wg_mul(wg_sqrt(apart), down)));
         return wg_let(t, wg_mul(square, wg_exp(wg_neg(r))));
     }
     case WG_MATERN_32:
@@ -93,10 +136,10 @@ static wg_real write_pair(wg_tape *t, wg_kernel kernel, wgi_reals x, size_t i, w
     }
 }
 
-void wgi_pair_write(wg_tape *t, const wg_block *b, const wg_real *x, wg_real *k) {
+void wgi_pair_write(wg_tape *t, const wg_block *b, const wg_real *x, const wg_real *amplitudes,
+                    wg_real *k) {
     const wg_kernel kernel = *(const wg_kernel *)b->params;
     const wgi_reals points = wgi_reals_operand(b, x, 0), scale = wgi_reals_operand(b, x, 1);
-    const wg_real *const amplitudes = wgi_reals_operand(b, x, 2).p;
     const size_t n = points.rows;
     if (k == NULL) return;
     const wg_real square = wg_let(t, wg_square(amplitudes[0]));
@@ -185,7 +228,7 @@ static wg_status covariance_vjp(wg_block *b) {
         sum += wgi_pair_dot(n, s.e, f);
         if (!points) continue;
         wgi_pair_slopes(kernel, n, s.q, k, s.e, s.e);
-        wgi_pair_column_adjoint(n, s.d, s.u + i, s.n, s.v + j, s.m, s.q, s.e,
+        wgi_pair_column_adjoint(kernel, n, s.d, s.u + i, s.n, s.v + j, s.m, s.q, s.e,
                                 &b->in[WGI_PAIR_SCALE], x->bar != NULL ? x->bar + i : NULL,
                                 x->bar_ld, z->bar != NULL ? z->bar + j : NULL, z->bar_ld);
     }
@@ -216,8 +259,8 @@ wg_status wgi_pair_matrix_jvp(wg_block *b) {
         wgi_pair_slopes(kernel, n, s.q, k, s.ones, s.e);
         double *const to = kt + j * s.n + i;
         if (wgi_pair_is_tiny(s.sigma)) wgi_pair_covariances(kernel, n, 1, s.q, to);
-        wgi_pair_column_tangent(n, s.d, s.u + i, s.ut + i, s.n, s.v + j, s.vt + j, s.m, s.e,
-                                wgi_pair_is_tiny(s.sigma) ? to : k,
+        wgi_pair_column_tangent(kernel, n, s.d, s.u + i, s.ut + i, s.n, s.v + j, s.vt + j, s.m,
+                                s.q, s.e, wgi_pair_is_tiny(s.sigma) ? to : k,
                                 st * wgi_pair_per_sigma(s.sigma), to);
         if (square) {
             kt[j * (s.n + 1)] = 2 * s.sigma * st;
@@ -231,7 +274,7 @@ wg_status wgi_pair_matrix_jvp(wg_block *b) {
 static wg_status covariance_expand(wg_tape *t, const wg_block *b, const wg_real *x,
                                    wg_real *y) {
     if (b->inputs == 3) {
-        wgi_pair_write(t, b, x, y);
+        wgi_pair_write(t, b, x, wgi_reals_operand(b, x, WGI_PAIR_AMPLITUDES).p, y);
         return WG_OK;
     }
     const wg_real square =

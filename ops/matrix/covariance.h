@@ -77,7 +77,46 @@ static inline void wgi_pair_covariances(wg_kernel kernel, size_t n, double s, co
     }
 }
 
-/* h = e dK/dq, from q and K;  h may be e. WG_MATERN_12 at q = 0: 0, of its one-sided slopes. */
+/* Squares of distances below this may have lost digits, or powers of them overflow. Only
+ * WG_MATERN_12 can tell, whose slope by the distance is not 0 there: such pairs are `near`, and
+ * what is by their coordinates goes by wgi_pair_near. */
+#define WGI_PAIR_NEAR 0x1p-640
+WGI_PAIR_SUM double wgi_pair_least(size_t n, const double *q) {
+    double part[WGI_PAIR_PARTS], least = INFINITY;
+    size_t i = 0;
+    for (size_t k = 0; k < WGI_PAIR_PARTS; k++) part[k] = INFINITY;
+    for (; i + WGI_PAIR_PARTS <= n; i += WGI_PAIR_PARTS)
+        for (size_t k = 0; k < WGI_PAIR_PARTS; k++)
+            part[k] = q[i + k] < part[k] ? q[i + k] : part[k];
+    for (; i < n; i++) least = q[i] < least ? q[i] : least;
+    for (size_t k = 0; k < WGI_PAIR_PARTS; k++) least = part[k] < least ? part[k] : least;
+    return least;
+}
+static inline int wgi_pair_any_near(wg_kernel kernel, size_t n, const double *q) {
+    return kernel == WG_MATERN_12 && wgi_pair_least(n, q) < WGI_PAIR_NEAR;
+}
+
+/* The distance of two points times a power of two; 0: they coincide. */
+typedef struct wgi_near {
+    double up, distance;
+} wgi_near;
+/* Of points with coordinates ldu and `step` apart. */
+static inline wgi_near wgi_pair_near(size_t d, const double *u, size_t ldu, const double *p,
+                                     size_t step) {
+    const double up = 0x1p540;
+    double q = 0;
+    for (size_t c = 0; c < d; c++) {
+        const double apart = (u[c * ldu] - p[c * step]) * up;
+        q += apart * apart;
+    }
+    return (wgi_near){up, sqrt(q)};
+}
+/* Of coordinates that are this far apart: of the direction from one to the other. */
+static inline double wgi_pair_direction(wgi_near a, double apart) {
+    return a.distance != 0 ? apart * a.up / a.distance : 0;
+}
+
+/* h = e dK/dq, from q and K;  h may be e. Of pairs that are near half of e dK/dr, r = 1. */
 static inline void wgi_pair_slopes(wg_kernel kernel, size_t n, const double *q, const double *k,
                                    const double *e, double *h) {
     switch (kernel) {
@@ -85,7 +124,8 @@ static inline void wgi_pair_slopes(wg_kernel kernel, size_t n, const double *q, 
         for (size_t i = 0; i < n; i++) h[i] = -0.5 * e[i] * k[i];
         break;
     case WG_MATERN_12:
-        for (size_t i = 0; i < n; i++) h[i] = q[i] > 0 ? -0.5 * e[i] * k[i] / sqrt(q[i]) : 0;
+        for (size_t i = 0; i < n; i++)
+            h[i] = -0.5 * e[i] * k[i] / (q[i] < WGI_PAIR_NEAR ? 1 : sqrt(q[i]));
         break;
     case WG_MATERN_32:
         for (size_t i = 0; i < n; i++)
@@ -143,20 +183,26 @@ static inline double wgi_pair_per_sigma(double sigma) {
     return wgi_pair_is_tiny(sigma) ? 2 * sigma : 2 / sigma;
 }
 
+/* The tangent of the distance of two points that are near. */
+double wgi_pair_near_tangent(size_t d, const double *u, const double *ut, size_t ldu,
+                             const double *p, const double *pt, size_t step);
 /* Sizes of operands 0 and 1, and the kernel. */
 wg_status wgi_pair_shape(wg_block *b, const wg_block_arg *x, const wg_block_arg *scale);
-/* The adjoints of a column of pairs with distances q and h = e dK/dq: of point p (bar pw, both
- * `step` apart) and of the n points u (bar xw); NULL: not wanted. */
-void wgi_pair_column_adjoint(size_t n, size_t d, const double *u, size_t ldu, const double *p,
-                             size_t step, const double *q, const double *h,
+/* The adjoints of a column of pairs with distances q and h as of wgi_pair_slopes: of point p (bar
+ * pw, both `step` apart) and of the n points u (bar xw); NULL: not wanted. */
+void wgi_pair_column_adjoint(wg_kernel kernel, size_t n, size_t d, const double *u, size_t ldu,
+                             const double *p, size_t step, const double *q, const double *h,
                              const wg_block_arg *scale, double *xw, size_t ldx, double *pw,
                              size_t step_w);
-/* t = the tangents of a column of pairs; h = dK/dq, k at = 2 K sigmat / sigma; t may be k. */
-void wgi_pair_column_tangent(size_t n, size_t d, const double *u, const double *ut, size_t ldu,
-                             const double *p, const double *pt, size_t step, const double *h,
-                             const double *k, double at, double *t);
-/* As variables, k of n by n; operands 0 to 2 are points, scale, amplitudes. */
-void wgi_pair_write(wg_tape *t, const wg_block *b, const wg_real *x, wg_real *k);
+/* t = the tangents of a column of pairs; h as of wgi_pair_slopes with e = 1, k at = 2 K sigmat /
+ * sigma; t may be k or q. */
+void wgi_pair_column_tangent(wg_kernel kernel, size_t n, size_t d, const double *u,
+                             const double *ut, size_t ldu, const double *p, const double *pt,
+                             size_t step, const double *q, const double *h, const double *k,
+                             double at, double *t);
+/* As variables, k of n by n; operands 0 and 1 are points and scale; amplitudes sigma, noise. */
+void wgi_pair_write(wg_tape *t, const wg_block *b, const wg_real *x, const wg_real *amplitudes,
+                    wg_real *k);
 
 /* A covariance matrix as an operation: points, and where its numbers are. */
 typedef struct wgi_pair_points {

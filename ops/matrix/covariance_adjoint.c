@@ -6,7 +6,8 @@
  *     ht = et dK/dq + e d2K/dq2 qt + e dK/dq 2 sigmat / sigma,  qt = 2 sum D Dt */
 #include "covariance.h"
 
-/* h = d2K/dq2 from q, K and dK/dq; where points coincide and it is infinite: 0, since D is. */
+/* h = d2K/dq2 from q, K and dK/dq; where points coincide and it is infinite: 0, since D is, and
+ * of pairs that are near, of half of dK/dr by r, over 2. */
 static void bends(wg_kernel kernel, size_t n, const double *q, const double *k,
                   const double *slope, double *h) {
     switch (kernel) {
@@ -16,7 +17,7 @@ static void bends(wg_kernel kernel, size_t n, const double *q, const double *k,
     case WG_MATERN_12:
         for (size_t i = 0; i < n; i++) {
             const double r = sqrt(q[i]);
-            h[i] = q[i] > 0 ? -0.5 * slope[i] * (1 + 1 / r) / r : 0;
+            h[i] = -0.5 * slope[i] * (q[i] < WGI_PAIR_NEAR ? 1 : (1 + 1 / r) / r);
         }
         break;
     case WG_MATERN_32:
@@ -55,6 +56,7 @@ struct pairs {
     double sigma, sigma_t;
     double *to[WGI_PAIR_OTHERS + 1];         /* results: values, or tangents */
     double sum, sum_t, diagonal, diagonal_t; /* of e f; of W */
+    int any_near;                            /* in this column */
 };
 
 static struct pairs pairs_in(const wg_block *b, int tangents) {
@@ -117,6 +119,7 @@ static void pair_slopes(struct pairs *s, size_t i, size_t j, size_t n) {
     wgi_pair_slopes(kernel, n, s->q, s->f, s->h, s->slope);
     for (size_t l = 0; l < n; l++) s->h[l] = s->e[l] * square * s->slope[l];
     s->sum += wgi_pair_dot(n, s->e, s->f);
+    s->any_near = wgi_pair_any_near(kernel, n, s->q);
     if (!s->tangents) return;
     pair_adjoints(s, s->w->bar, s->w->bar_ld, i, j, n, s->et);
     memset(s->qt, 0, n * sizeof *s->qt);
@@ -125,6 +128,10 @@ static void pair_slopes(struct pairs *s, size_t i, size_t j, size_t n) {
         const double at = s->v[j + c * s->m], at_t = s->vt[j + c * s->m];
         for (size_t l = 0; l < n; l++) s->qt[l] += 2 * (u[l] - at) * (ut[l] - at_t);
     }
+    for (size_t l = 0; s->any_near && l < n; l++)
+        if (s->q[l] < WGI_PAIR_NEAR)
+            s->qt[l] = 2 * wgi_pair_near_tangent(s->d, s->u + i + l, s->ut + i + l, s->n,
+                                                 s->v + j, s->vt + j, s->m);
     bends(kernel, n, s->q, s->f, s->slope, s->bend);
     for (size_t l = 0; l < n; l++) {
         const double g = s->slope[l], bent = s->bend[l];
@@ -147,9 +154,43 @@ WGI_PAIR_SUM double dot_moving(size_t n, const double *h, const double *x, doubl
     return wgi_pair_sum(part);
 }
 
+/* The same of the pair (i, j), which is near and has h and ht of the distance r. With the
+ * direction P = D / r:   Pt = (Dt - P rt) / r,  rt = sum P Dt */
+static void add_near(const struct pairs *s, size_t i, size_t j, double h, double ht) {
+    double *const z = s->to[s->square ? WGI_PAIR_POINTS : WGI_PAIR_OTHERS];
+    const wgi_near near = wgi_pair_near(s->d, s->u + i, s->n, s->v + j, s->m);
+    const double rt = s->tangents ? wgi_pair_near_tangent(s->d, s->u + i, s->ut + i, s->n,
+                                                          s->v + j, s->vt + j, s->m)
+                                  : 0;
+    if (near.distance == 0) return;
+    for (size_t c = 0; c < s->d; c++) {
+        const size_t which = s->scale->rows == 1 ? 0 : c, u = i + c * s->n, v = j + c * s->m;
+        const double f = s->scale->value[which], *const scale_t = s->scale->bar;
+        const double apart = s->u[u] - s->v[v], p = wgi_pair_direction(near, apart);
+        double w = h * p, by_scale = w * apart;
+        if (s->tangents) {
+            const double moved = s->ut[u] - s->vt[v],
+                         ft = scale_t != NULL ? scale_t[which] / f : 0;
+            const double wt =
+                ht * p + h * ((moved - p * rt) * near.up / near.distance) - w * ft;
+            by_scale = wt * apart + w * moved;
+            w = wt;
+        }
+        s->to[WGI_PAIR_SCALE][which] -= 2 * by_scale / f;
+        if (!s->params.points) continue;
+        s->to[WGI_PAIR_POINTS][u] += 2 * w / f;
+        z[v] -= 2 * w / f;
+    }
+}
+
 /* Adds h D and h D^2, or their tangents, to the adjoints of points and scales. */
 static void add_pairs(const struct pairs *s, size_t i, size_t j, size_t n) {
     double *const z = s->to[s->square ? WGI_PAIR_POINTS : WGI_PAIR_OTHERS];
+    for (size_t l = 0; s->any_near && l < n; l++)
+        if (s->q[l] < WGI_PAIR_NEAR) {
+            add_near(s, i + l, j, s->h[l], s->tangents ? s->ht[l] : 0);
+            s->h[l] = s->ht[l] = 0;
+        }
     for (size_t c = 0; c < s->d; c++) {
         const size_t which = s->scale->rows == 1 ? 0 : c;
         const double f = s->scale->value[which], *const scale_t = s->scale->bar;

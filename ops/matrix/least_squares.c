@@ -129,23 +129,34 @@ static void residual(const wg_block *b, const struct least *s) {
     multiply(s, -1, b->in[0].value, b->in[0].ld, 0, b->out[0].value, 1, s->mk);
 }
 
+/* *e = the power of two of the largest of n numbers. Gives 0 where there is none, or it is not
+ * finite. */
+static int exponent_of(size_t n, const double *x, int *e) {
+    double most = 0;
+    for (size_t i = 0; i < n; i++) most = fmax(most, fabs(x[i]));
+    *e = most > 0 && most < INFINITY ? ilogb(most) : 0;
+    return most > 0 && most < INFINITY;
+}
+
 /* Of the products of columns of x, which are to go through the triangle once more, and of y:
  * where x would leave the range there, though the product does not, a power of two is handed
- * over to y. */
-static void even_out(const struct least *s, size_t n, double *x, size_t m, double *y) {
+ * over to y. power: what each column of x has been multiplied by; NULL: not wanted. */
+static void even_out(const struct least *s, size_t n, double *x, size_t m, double *y,
+                     double *power) {
     enum { FAR = 900, NEARER = 500 }; /* powers of two from 1 */
     double low = INFINITY, high = 0;
     for (size_t i = 0; i < wgi_smaller(s->m, s->n); i++) {
         const double r = fabs(s->a[i * (s->m + 1)]);
         low = fmin(low, r), high = fmax(high, r);
     }
+    for (size_t j = 0; j < s->k && power != NULL; j++) power[j] = 1;
     if (!(low > 0 && high < INFINITY)) return;
     for (size_t j = 0; j < s->k; j++) {
-        double most = 0;
-        for (size_t i = 0; i < n; i++) most = fmax(most, fabs(x[i + j * n]));
-        if (!(most > 0 && most < INFINITY)) continue;
-        const int up = ilogb(most) - ilogb(low), down = ilogb(most) - ilogb(high);
+        int most;
+        if (!exponent_of(n, x + j * n, &most)) continue;
+        const int up = most - ilogb(low), down = most - ilogb(high);
         const int by = up > FAR ? NEARER - up : down < -FAR ? -NEARER - down : 0;
+        if (power != NULL) power[j] = ldexp(1, by);
         for (size_t i = 0; by != 0 && i < n; i++) x[i + j * n] = ldexp(x[i + j * n], by);
         for (size_t i = 0; by != 0 && i < m; i++) y[i + j * m] = ldexp(y[i + j * m], -by);
     }
@@ -168,7 +179,7 @@ static wg_status lstsq_vjp(wg_block *b) {
         wgi_gemm_add(m, n, k, -1, 'N', s.mk2, m, 'T', x, n, aw);
         if (m == n) return WG_OK;
         residual(b, &s);
-        even_out(&s, n, s.nk, m, s.mk);
+        even_out(&s, n, s.nk, m, s.mk, NULL);
         triangle_solve(&s, 0, s.nk, n);
     } else {
         orthogonal_times(&s, 0, s.nk);
@@ -181,11 +192,28 @@ static wg_status lstsq_vjp(wg_block *b) {
         orthogonal_times(&s, 1, s.nk);
         wgi_copy(m, k, c->value, c->ld, s.mk, m);
         triangle_solve(&s, 0, s.mk, m);
-        even_out(&s, m, s.mk, n, s.nk);
+        even_out(&s, m, s.mk, n, s.nk, NULL);
         triangle_solve(&s, 1, s.mk, m);
     }
     wgi_gemm_add(m, n, k, 1, 'N', s.mk, m, 'T', s.nk, n, aw);
     return WG_OK;
+}
+
+/* Columns x times powers of two that bring each to the size of 1, and y, of which the columns
+ * are linear in those, to what it is without. */
+static void to_one(size_t k, size_t m, const double *x, double *to) {
+    for (size_t j = 0; j < k; j++) {
+        int e;
+        (void)exponent_of(m, x + j * m, &e);
+        for (size_t i = 0; i < m; i++) to[i + j * m] = ldexp(x[i + j * m], -e);
+    }
+}
+static void from_one(size_t k, size_t m, const double *x, size_t n, double *y) {
+    for (size_t j = 0; j < k; j++) {
+        int e;
+        (void)exponent_of(m, x + j * m, &e);
+        for (size_t i = 0; i < n; i++) y[i + j * n] = ldexp(y[i + j * n], e);
+    }
 }
 
 static wg_status lstsq_jvp(wg_block *b) {
@@ -207,8 +235,10 @@ static wg_status lstsq_jvp(wg_block *b) {
         wgi_copy(n, k, s.mk2, m, xt, n);
         if (moves && m > n) {
             residual(b, &s);
-            multiply(&s, 1, a->bar, a->bar_ld, 1, s.mk, 0, s.nk);
+            to_one(k, m, s.mk, s.mk2);
+            multiply(&s, 1, a->bar, a->bar_ld, 1, s.mk2, 0, s.nk);
             triangle_solve(&s, 1, s.nk, n);
+            from_one(k, m, s.mk, n, s.nk);
             for (size_t i = 0; i < n * k; i++) xt[i] += s.nk[i];
         }
         triangle_solve(&s, 0, xt, n);
@@ -218,8 +248,10 @@ static wg_status lstsq_jvp(wg_block *b) {
         if (moves) {
             wgi_copy(m, k, c->value, c->ld, s.mk, m);
             triangle_solve(&s, 0, s.mk, m);
-            triangle_solve(&s, 1, s.mk, m);
-            multiply(&s, 1, a->bar, a->bar_ld, 1, s.mk, 0, s.nk);
+            to_one(k, m, s.mk, s.mk2);
+            triangle_solve(&s, 1, s.mk2, m);
+            multiply(&s, 1, a->bar, a->bar_ld, 1, s.mk2, 0, s.nk);
+            from_one(k, m, s.mk, n, s.nk);
             orthogonal_times(&s, 0, s.nk);
             for (size_t j = 0; j < k; j++)
                 for (size_t i = m; i < n; i++) xt[i + j * n] = s.nk[i + j * n];
@@ -272,10 +304,12 @@ struct fitted {
     int matrix; /* is A_ wanted? */
 };
 
-/* Pairs of columns, of m or n numbers; the longer of both. */
+/* Pairs of columns, of m or n numbers; the longer of both. Of Y and R, and of Z and V, which are
+ * multiplied with each other, the first of both is times a power of two, and the other over it
+ * (even_out), with their tangents. */
 struct adjoint_of_fit {
     struct least s;
-    double *left, *right; /* saved: R and Y, or Z and V */
+    double *left, *right, *power; /* saved: R and Y, or Z and V; that of each column */
     double *one, *two, *three, *m4, *n4;
 };
 
@@ -284,7 +318,7 @@ static wg_status fit_shape(wg_block *b) {
     const size_t longest = wgi_larger(m, n);
     b->out[0].rows = m, b->out[0].cols = n;
     b->out[1].rows = m, b->out[1].cols = k;
-    b->saved_bytes = wgi_room_of(m * k) + wgi_room_of(n * k);
+    b->saved_bytes = wgi_room_of(m * k) + wgi_room_of(n * k) + wgi_room_of(k);
     b->work_bytes = wgi_room_of(wgi_reflector_room(wgi_larger(longest, k))) +
                     3 * wgi_room_of(longest * k) + wgi_room_of(4 * m * k) +
                     wgi_room_of(4 * n * k);
@@ -302,6 +336,7 @@ static struct adjoint_of_fit fit_of(const wg_block *b) {
     const size_t room = wgi_reflector_room(wgi_larger(longest, k));
     f.s.more = wgi_take(&work, room), f.s.more_size = wgi_int(room);
     f.left = wgi_take(&saved, m * k), f.right = wgi_take(&saved, n * k);
+    f.power = wgi_take(&saved, k);
     f.one = wgi_take(&work, longest * k), f.two = wgi_take(&work, longest * k);
     f.three = wgi_take(&work, longest * k);
     f.m4 = wgi_take(&work, 4 * m * k), f.n4 = wgi_take(&work, 4 * n * k);
@@ -329,9 +364,10 @@ static wg_status fit_value(wg_block *b) {
         triangle_solve(s, 1, f.right, n);
         above_zeros(n, k, f.right, m, u);
         orthogonal_times(s, 0, u);
-        triangle_solve(s, 0, f.right, n);
         wgi_copy(m, k, c->value, c->ld, f.left, m);
         add_multiple(s, -1, a->value, a->ld, 0, x, f.left);
+        even_out(s, n, f.right, m, f.left, f.power);
+        triangle_solve(s, 0, f.right, n);
         if (m == n) {
             memset(f.left, 0, m * k * sizeof *f.left);
             memset(f.right, 0, n * k * sizeof *f.right);
@@ -344,6 +380,7 @@ static wg_status fit_value(wg_block *b) {
         orthogonal_times(s, 1, f.right);
         wgi_copy(m, k, c->value, c->ld, f.left, m);
         triangle_solve(s, 0, f.left, m);
+        even_out(s, m, f.left, n, f.right, f.power);
         triangle_solve(s, 1, f.left, m);
     }
     if (!p->matrix) return WG_OK;
@@ -357,6 +394,14 @@ static void tangent_or_zero(const wg_block_arg *a, double *to) {
     else memset(to, 0, a->rows * a->cols * sizeof *to);
 }
 
+/* x, columns of n numbers, times or over the power of two. */
+static void times_power(const struct adjoint_of_fit *f, int over, size_t n, double *x) {
+    for (size_t j = 0; j < f->s.k; j++) {
+        const double by = over ? 1 / f->power[j] : f->power[j];
+        for (size_t i = 0; by != 1 && i < n; i++) x[i + j * n] *= by;
+    }
+}
+
 /* m >= n: Rt, Yt, Ut. at: At, or NULL: it is 0. */
 static void tall_tangents(const wg_block *b, const struct adjoint_of_fit *f, const double *at,
                           double *rt, double *yt, double *ut) {
@@ -368,6 +413,7 @@ static void tall_tangents(const wg_block *b, const struct adjoint_of_fit *f, con
     triangle_solve(s, 1, yt, n);
     if (at != NULL) {
         multiply(s, 1, at, ld, 0, f->right, 0, f->one);
+        times_power(f, 1, m, f->one);
         memcpy(f->two, f->one, m * k * sizeof *f->two);
         orthogonal_times(s, 1, f->two);
         for (size_t j = 0; j < k; j++)
@@ -376,6 +422,7 @@ static void tall_tangents(const wg_block *b, const struct adjoint_of_fit *f, con
     above_zeros(n, k, yt, m, ut);
     orthogonal_times(s, 0, ut);
     for (size_t i = 0; at != NULL && i < m * k; i++) ut[i] += f->one[i];
+    times_power(f, 0, n, yt);
     triangle_solve(s, 0, yt, n);
     if (m == n) {
         memset(rt, 0, m * k * sizeof *rt);
@@ -385,6 +432,7 @@ static void tall_tangents(const wg_block *b, const struct adjoint_of_fit *f, con
     tangent_or_zero(&b->in[OF_B], rt);
     if (at != NULL) add_multiple(s, -1, at, ld, 0, x->value, rt);
     if (x->bar != NULL) add_multiple(s, -1, b->in[OF_A].value, b->in[OF_A].ld, 0, x->bar, rt);
+    times_power(f, 1, m, rt);
 }
 
 /* m < n: Zt, Vt, Ut. */
@@ -402,8 +450,10 @@ static void wide_tangents(const wg_block *b, const struct adjoint_of_fit *f, con
     triangle_solve(s, 0, zt, m);
     if (at != NULL) {
         multiply(s, 1, at, ld, 0, f->right, 0, f->two);
+        times_power(f, 0, m, f->two);
         triangle_solve(s, 0, f->two, m);
         multiply(s, 1, at, ld, 1, f->left, 0, f->three);
+        times_power(f, 1, n, f->three);
         orthogonal_times(s, 0, f->three);
         for (size_t j = 0; j < k; j++)
             for (size_t i = 0; i < m; i++) {
@@ -412,8 +462,10 @@ static void wide_tangents(const wg_block *b, const struct adjoint_of_fit *f, con
             }
     }
     triangle_solve(s, 1, ut, m);
+    times_power(f, 0, m, zt);
     triangle_solve(s, 1, zt, m);
     add_multiple(s, -1, b->in[OF_A].value, b->in[OF_A].ld, 1, ut, vt);
+    times_power(f, 1, n, vt);
 }
 
 /* A_t is one product of what stands side by side: [left left_t U U_t] [right_t
@@ -557,7 +609,8 @@ static wg_status pinv_value(wg_block *b) {
 }
 
 /* y += u [..] v' + ..., the map of the head of this file: u m by r, v n by r, g n by m, y m by
- * n. */
+ * n; with singular values near 1, and powers of two for what they are more, of which the
+ * squares would leave the range of numbers. */
 static void pinv_map(size_t r, size_t m, const double *u, size_t n, const double *v,
                      const double *s, const double *g, size_t ldg, double *y, size_t ldy,
                      char *work) {
@@ -565,6 +618,7 @@ static void pinv_map(size_t r, size_t m, const double *u, size_t n, const double
     double *const gv = wgi_take(&work, m * r), *const gu = wgi_take(&work, n * r);
     double *const k = wgi_take(&work, r * r), *const e = wgi_take(&work, r * r);
     if (r == 0) return;
+    const double unit = ldexp(1, s[0] < 0x1p-1000 ? 1000 : -ilogb(s[0]));
     cblas_dgemm(CblasColMajor, CblasTrans, CblasNoTrans, mi, ri, ni, 1, g, gi, v, ni, 0, gv,
                 mi);
     cblas_dgemm(CblasColMajor, CblasNoTrans, CblasNoTrans, ni, ri, mi, 1, g, gi, u, mi, 0, gu,
@@ -573,12 +627,14 @@ static void pinv_map(size_t r, size_t m, const double *u, size_t n, const double
                 ri);
     for (size_t j = 0; j < r; j++)
         for (size_t i = 0; i < r; i++) {
-            const double a = 1 / s[i], c = 1 / s[j];
-            e[i + j * r] = -(a * k[i + j * r] * c + k[j + i * r] * (c * c + a * a));
+            const double a = 1 / (s[i] * unit), c = 1 / (s[j] * unit);
+            const double sum = a * k[i + j * r] * c + k[j + i * r] * (c * c + a * a);
+            e[i + j * r] = -(sum * unit * unit);
         }
     for (size_t j = 0; j < r; j++) {
-        cblas_dscal(mi, 1 / (s[j] * s[j]), gv + j * m, 1);
-        cblas_dscal(ni, 1 / (s[j] * s[j]), gu + j * n, 1);
+        const double at = s[j] * unit, by = 1 / (at * at);
+        for (size_t i = 0; i < m; i++) gv[i + j * m] = gv[i + j * m] * by * unit * unit;
+        for (size_t i = 0; i < n; i++) gu[i + j * n] = gu[i + j * n] * by * unit * unit;
     }
     cblas_dgemm(CblasColMajor, CblasNoTrans, CblasNoTrans, mi, ri, ri, 1, u, mi, e, ri, 1, gv,
                 mi);

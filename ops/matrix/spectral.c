@@ -425,8 +425,8 @@ static wg_status vectors_adjoint(wg_tape *t, size_t operands, int in_function,
     const wg_mat one = wg_mat_identity(t, w.rows);
     const wg_mat skew = wg_mat_axpby(t, 0.5, m, -0.5, wg_mat_transpose(m));
     const wg_mat gaps = wg_mat_add(t, wg_mat_sub(t, row, w), one);
-    const wg_mat e =
-        in_function ? wgi_spectral_over(t, skew, gaps, w, 1) : wg_mat_div(t, skew, gaps);
+    const wg_mat e = in_function ? wgi_spectral_over(t, skew, gaps, w, 1)
+                                 : wgi_spectral_quotient(t, skew, gaps, w);
     const wg_mat x = wg_mat_add(t, e, wg_diag(t, bar[0]));
     back[0] = symmetric_of(t, of_basis(t, v, x));
     if (operands == 1) return wg_tape_status(t);

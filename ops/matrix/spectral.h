@@ -48,6 +48,10 @@ double wgi_spectral_nothing(size_t n, double largest);
  * element of w to each, and the diagonal is 0, whatever is there in `by`. */
 wg_mat wgi_spectral_over(wg_tape *t, wg_mat top, wg_mat by, wg_mat w, int differences);
 
+/* The same on a tape: of what is not to be 0 by 0. Of differences whose squares would leave the
+ * range of numbers both are multiplied by a power of two before. */
+wg_mat wgi_spectral_quotient(wg_tape *t, wg_mat top, wg_mat by, wg_mat w);
+
 /* In functions: y, with derivatives by all elements of a that are those of y, or NaN where q is
  * that; otherwise q is 0. First derivatives of eigenvalues and singular values alone, y, are
  * known where two of these are one, but no second ones. */

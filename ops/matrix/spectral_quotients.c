@@ -6,6 +6,8 @@
 #include "expand.h"
 #include "spectral.h"
 
+#include <math.h>
+#include <stdlib.h>
 #include <wengert/data.h>
 #include <wengert/elementwise.h>
 
@@ -64,6 +66,17 @@ wg_mat wgi_spectral_over(wg_tape *t, wg_mat top, wg_mat by, wg_mat w, int differ
                                    NULL};
     const wg_mat in[3] = {top, by, w};
     return wgi_apply_one(t, &op, &differences, sizeof differences, 3, in);
+}
+
+wg_mat wgi_spectral_quotient(wg_tape *t, wg_mat top, wg_mat by, wg_mat w) {
+    enum { FAR = 300, LEAST = -1000 };
+    const double largest = fmax(fabs(w.value[0]), fabs(w.value[w.rows - 1]));
+    const int e = largest > 0 && largest < INFINITY ? ilogb(largest) : 0;
+    if (abs(e) > FAR) {
+        const double unit = ldexp(1, e < LEAST ? -LEAST : -e);
+        top = wg_mat_scale(t, unit, top), by = wg_mat_scale(t, unit, by);
+    }
+    return wg_mat_div(t, top, by);
 }
 
 /* ---- first derivatives that have no second ones ---- */

@@ -290,7 +290,8 @@ static wg_mat of_values(wg_tape *t, wg_mat u, wg_mat sb, wg_mat h) {
 
 static wg_mat over(wg_tape *t, int in_function, wg_mat top, wg_mat by, wg_mat s,
                    int differences) {
-    return in_function ? wgi_spectral_over(t, top, by, s, differences) : wg_mat_div(t, top, by);
+    return in_function ? wgi_spectral_over(t, top, by, s, differences)
+                       : wgi_spectral_quotient(t, top, by, s);
 }
 
 /* The formulas at the head. */

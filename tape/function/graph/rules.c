@@ -344,9 +344,26 @@ static int partial_is_one(wgi_graph *g, uint32_t node, size_t k) {
            r->step->number == 1;
 }
 
+/* Where a partial is of the second degree in what may be large or small, its factors multiply w
+ * one after the other: by itself it may leave the range of numbers where no product does,
+ *     v = 1 / a: -((w v) v);   v = 1 / sqrt(a): -((w v) (1/2 / a)).
+ * WGI_NO_NODE: it is not one of these. */
+static uint32_t share_by_factors(wgi_graph *g, uint32_t w, uint32_t node, size_t k) {
+    const int op = g->node[node].kind == WGI_NODE_OP ? wgi_node_op(&g->node[node]) : -1;
+    if (op != WGI_ROW_div && op != WGI_ROW_reciprocal && op != WGI_ROW_rsqrt)
+        return WGI_NO_NODE;
+    const uint32_t a = g->operand[g->node[node].first];
+    uint32_t by = node;
+    if (op == WGI_ROW_div && (k == 0 || !wgi_graph_is(g, a, 1))) return WGI_NO_NODE;
+    if (op == WGI_ROW_rsqrt) by = WGI_GRAPH2(g, div, wgi_graph_number(g, 0.5), a);
+    return wgi_signed_minus(g, wgi_signed_product(g, wgi_signed_product(g, w, node), by));
+}
+
 /* Many partials are those of sums: w times 1 is w, at once. */
 uint32_t wgi_signed_share(wgi_graph *g, uint32_t w, uint32_t node, size_t k) {
     if (g->c->status != WG_OK || w == WGI_NO_NODE) return WGI_NO_NODE;
+    const uint32_t by_factors = share_by_factors(g, w, node, k);
+    if (by_factors != WGI_NO_NODE) return by_factors;
     if (g->node[w & ~WGI_SIGN].kind == WGI_NODE_NUMBER || !partial_is_one(g, node, k))
         return wgi_signed_product(g, w, signed_partial(g, node, k));
     if (g->recipes->one_in != g) { /* numbers keep their order */

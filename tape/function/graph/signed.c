@@ -13,7 +13,7 @@ uint32_t wgi_signed_of(const wgi_graph *g, uint32_t node) {
     return g->operand[g->node[node].first] | WGI_SIGN;
 }
 
-static uint32_t minus(wgi_graph *g, uint32_t x) {
+uint32_t wgi_signed_minus(wgi_graph *g, uint32_t x) {
     if (x == WGI_NO_NODE || (x & WGI_SIGN)) return wgi_signed_base(x);
     return g->node[x].kind == WGI_NODE_NUMBER ? WGI_GRAPH1(g, neg, x) : x | WGI_SIGN;
 }
@@ -30,7 +30,7 @@ void wgi_signed_nodes(wgi_graph *g, size_t count, uint32_t *x) {
 static uint32_t made(wgi_graph *g, unsigned row, uint32_t a, uint32_t b, uint32_t sign) {
     const uint32_t x =
         wgi_signed_of(g, wgi_graph_op(g, &wgi_scalar_ops[row], (uint32_t[]){a, b}));
-    return sign != 0 ? minus(g, x) : x;
+    return sign != 0 ? wgi_signed_minus(g, x) : x;
 }
 
 static uint32_t sum(wgi_graph *g, uint32_t a, uint32_t b) {
@@ -51,7 +51,7 @@ uint32_t wgi_signed_op(wgi_graph *g, const wg_scalar_op *op, const uint32_t *x) 
         y[k] = (x[k] & WGI_SIGN) ? x[k] : wgi_signed_of(g, x[k]);
     switch (wgi_is_users(op) ? -1 : (int)(op - wgi_scalar_ops)) {
     case WGI_ROW_neg:
-        return minus(g, y[0]);
+        return wgi_signed_minus(g, y[0]);
     case WGI_ROW_add:
         return sum(g, y[0], y[1]);
     case WGI_ROW_sub:
@@ -69,7 +69,7 @@ uint32_t wgi_signed_op(wgi_graph *g, const wg_scalar_op *op, const uint32_t *x) 
 uint32_t wgi_signed_product(wgi_graph *g, uint32_t a, uint32_t b) {
     if (a == WGI_NO_NODE || b == WGI_NO_NODE || g->c->status != WG_OK) return WGI_NO_NODE;
     const uint32_t x = wgi_signed_of(g, wgi_graph_product(g, a & ~WGI_SIGN, b & ~WGI_SIGN));
-    return ((a ^ b) & WGI_SIGN) != 0 ? minus(g, x) : x;
+    return ((a ^ b) & WGI_SIGN) != 0 ? wgi_signed_minus(g, x) : x;
 }
 
 uint32_t wgi_signed_plus(wgi_graph *g, uint32_t a, uint32_t b) {

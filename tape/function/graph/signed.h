@@ -27,6 +27,7 @@ static inline uint32_t wgi_signed_base(uint32_t x) {
 uint32_t wgi_signed_op(wgi_graph *g, const wg_scalar_op *op, const uint32_t *x);
 uint32_t wgi_signed_product(wgi_graph *g, uint32_t a, uint32_t b);
 uint32_t wgi_signed_plus(wgi_graph *g, uint32_t a, uint32_t b);
+uint32_t wgi_signed_minus(wgi_graph *g, uint32_t x);
 /* The product of w, which has a sign, and the partial of a node by its operand k (rules.c). */
 uint32_t wgi_signed_share(wgi_graph *g, uint32_t w, uint32_t node, size_t k);
 

@@ -56,6 +56,7 @@ typedef struct wgi_scan {
     wg_threads *threads;
     wgi_progress *progress; /* of the tape */
     int sums_by_step;
+    int traced; /* it stops at the first step of which a state is no number */
     wgi_grid grid;
     size_t chunk;       /* lines that are done at a time */
     size_t line, plane; /* the distance of lines, and of planes, in all fields of cells */

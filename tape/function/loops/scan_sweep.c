@@ -103,6 +103,35 @@ static void add_step(const wgi_scan_run *r, size_t step) {
     }
 }
 
+/* ---- traced scans ----------------------------------------------------------------------- */
+
+/* Is a cell of this field NaN, or, unless it is an adjoint, infinite? */
+static int is_odd(const wgi_scan_run *r, const wgi_field *f, int adjoint, const double *at) {
+    const size_t n = f->global ? 1 : r->s->grid.cells[0];
+    const size_t count = f->global ? 1 : r->s->grid.lines;
+    for (size_t l = 0; l < count; l++)
+        for (size_t e = 0; e < f->entries; e++) {
+            const double *const x =
+                at + f->at + wgi_field_line(f, &r->s->grid, l) + e * f->size;
+            for (size_t i = 0; i < n; i++)
+                if (adjoint ? x[i] != x[i] : !(x[i] - x[i] == 0)) return 1;
+        }
+    return 0;
+}
+
+/* Says which state, or its adjoint, is the first that is odd, and in which step. */
+static wg_status look_at(const wgi_scan_run *r, size_t step, int adjoint, const double *at) {
+    for (uint32_t k = 0; r->s->traced && k < r->s->states; k++)
+        if (is_odd(r, &r->s->field[k], adjoint, at)) {
+            if (adjoint)
+                wgi_why(r->b, r->why, "the adjoint of state %u becomes NaN in step %zu", k,
+                        step);
+            else wgi_why(r->b, r->why, "state %u is NaN or infinite after step %zu", k, step);
+            return WG_ENONFINITE;
+        }
+    return WG_OK;
+}
+
 /* ---- steps ------------------------------------------------------------------------------ */
 
 static double *residuals_of(const wgi_scan_run *r, size_t step) {
@@ -121,7 +150,7 @@ static wg_status advance(void *context, size_t step, const double *from, double 
         s = wgi_scan_forward(r, &r->s->stage[k], step, 0);
     if (r->hands_on) r->has_residuals[step] = r->at.residuals != NULL;
     r->at.next = (double *)(uintptr_t)next;
-    return s;
+    return s == WG_OK ? look_at(r, step, 0, to) : s;
 }
 
 /* Clears the adjoints that no stage sets. */
@@ -152,6 +181,7 @@ static wg_status adjoint(void *context, size_t step, const double *state) {
     for (size_t k = s->stages; k-- > 0 && status == WG_OK;)
         status = wgi_scan_backward(r, &s->stage[k], step);
     if (status == WG_OK) add_step(r, step);
+    if (status == WG_OK) status = look_at(r, step, 1, r->dot.old);
     double *const before = r->dot.old;
     r->dot.old = r->dot.next;
     r->dot.next = before;
