@@ -356,6 +356,13 @@ const char *write_begin(writer *w, const file *f, list *done) {
     return text_of(&to);
 }
 
+/* What a callback returns whose sizes do not fit, saying why where it has a tape. */
+static const char *misfit(const writer *w, const char *why) {
+    return w->generic ? "WG_ESHAPE"
+                      : format("wg_tape_refuse(%s, WG_ESHAPE, \"%s_callback: %s\")", w->tape,
+                               w->a->root->name, why);
+}
+
 const char *callback_definition(writer *w, const char *in) {
     const decl *const f = w->a->root->function;
     const version *const v = w->a->root;
@@ -404,14 +411,15 @@ const char *callback_definition(writer *w, const char *in) {
         const bool counted = is_held_pointer(w, p) && declared_dimension(p) == NULL &&
                              reached_elements(w, p, NULL, &single) == NULL;
         if (counted && p->type->of->kind != TYPE_RECORD)
-            putf(&body,
-                 "    if (wgc_from->%s != NULL && wgc_from->%s_count == 0) return WG_ESHAPE;\n",
-                 p->name, p->name);
+            putf(
+                &body,
+                "    if (wgc_from->%s != NULL && wgc_from->%s_count == 0)\n        return %s;\n",
+                p->name, p->name, misfit(w, format("%s_count is 0", p->name)));
         if (is_held_pointer(w, p) && p->type->of->kind == TYPE_POINTER)
             putf(
                 &body,
-                "    if (wgc_from->%s != NULL && wgc_from->%s_counts == NULL) return WG_ESHAPE;\n",
-                p->name, p->name);
+                "    if (wgc_from->%s != NULL && wgc_from->%s_counts == NULL)\n        return %s;\n",
+                p->name, p->name, misfit(w, format("%s_counts is NULL", p->name)));
     }
     put_apart(w, &body);
     for (size_t i = 0; i < f->parameters.n; i++)
@@ -420,9 +428,9 @@ const char *callback_definition(writer *w, const char *in) {
         format("wgc_n != %s || wgc_m != %s", total_of(&w->a->inputs), total_of(&w->a->outputs));
     putf(&body,
          strstr(text_of(&body), "wgc_obtain") != NULL
-             ? "    if (%s) {\n        wgc_status = WG_ESHAPE;\n        goto wgc_done;\n    }\n"
-             : "    if (%s) return WG_ESHAPE;\n",
-         fit);
+             ? "    if (%s) {\n        wgc_status = %s;\n        goto wgc_done;\n    }\n"
+             : "    if (%s)\n        return %s;\n",
+         fit, misfit(w, "other numbers of inputs or outputs"));
     /* comparisons in regions are no guards: a tape that keeps its code refuses, whichever
      * way is taken */
     size_t given = 0;
