@@ -263,6 +263,12 @@ static const char *path_of(const writer *w, const selection *s) {
         else put_n(&to, p, 1);
     return text_of(&to);
 }
+/* The loops over the ranges of a selection. */
+static void put_ranges(const selection *s, text *to) {
+    for (size_t i = 0; i < s->ranges; i++)
+        putf(to, " for (size_t wgc_k%zu = (size_t)(%s); wgc_k%zu < (size_t)(%s); wgc_k%zu++)",
+             i, s->from[i], i, s->end[i], i);
+}
 
 /* Moves all numbers of a selection, and of those that follow it element by element: `how` has
  * %s for one of them. The result is how many selections that were. */
@@ -280,9 +286,7 @@ static size_t move(const writer *w, const list *l, size_t at, const char *how, t
     if (selection_is_flat(s))
         path = format("((wg_real *)%s)[wgc_k0]",
                       copy_text(path, (size_t)(strchr(path, '[') - path)));
-    for (size_t i = 0; i < s->ranges; i++)
-        putf(to, " for (size_t wgc_k%zu = (size_t)(%s); wgc_k%zu < (size_t)(%s); wgc_k%zu++)",
-             i, s->from[i], i, s->end[i], i);
+    put_ranges(s, to);
     put(to, n > 1 ? " { " : " ");
     putf(to, how, path);
     for (size_t i = 1; i < n; i++) {
@@ -356,6 +360,48 @@ const char *write_begin(writer *w, const file *f, list *done) {
     return text_of(&to);
 }
 
+/* What a callback returns whose sizes do not fit, saying why where it has a tape. */
+static const char *misfit(const writer *w, const char *why) {
+    return w->generic ? "WG_ESHAPE"
+                      : format("wg_tape_refuse(%s, WG_ESHAPE, \"%s_callback: %s\")", w->tape,
+                               w->a->root->name, why);
+}
+
+/* What the brackets at s hold, and in *end what follows them. */
+static const char *in_brackets(const char *s, const char **end) {
+    const char *at = s;
+    size_t deep = 0;
+    do deep += (size_t)(*at == '[') - (size_t)(*at == ']');
+    while (deep != 0 && *++at);
+    *end = *at ? at + 1 : at;
+    return copy_text(s + 1, (size_t)(at - s) - 1);
+}
+
+/* Inputs among the numbers that pointers to pointers lead to have to be there. (Where outputs
+ * will be the function may set pointers to.) */
+static void check_rows(const writer *w, text *to) {
+    for (size_t k = 0; k < w->a->inputs.n; k++) {
+        const selection *const s = w->a->inputs.at[k];
+        const decl *const p = s->root;
+        if (p == NULL || p->is_global || !is_held_pointer(w, p) ||
+            p->type->of->kind != TYPE_POINTER)
+            continue;
+        const char *at = path_of(w, s) + strlen(p->name);
+        if (*at != '[') continue;
+        const char *const row = in_brackets(at, &at);
+        if (*at != '[') continue;
+        const char *const col = in_brackets(at, &at);
+        put(to, "   ");
+        put_ranges(s, to);
+        putf(
+            to,
+            " if (wgc_from->%s == NULL || wgc_from->%s[%s] == NULL || wgc_from->%s_counts[%s] <= (size_t)(%s)) {\n"
+            "        wgc_status = %s;\n        goto wgc_done;\n    }\n",
+            p->name, p->name, row, p->name, row, col,
+            misfit(w, format("%s leads to fewer numbers than there are inputs", p->name)));
+    }
+}
+
 const char *callback_definition(writer *w, const char *in) {
     const decl *const f = w->a->root->function;
     const version *const v = w->a->root;
@@ -404,14 +450,15 @@ const char *callback_definition(writer *w, const char *in) {
         const bool counted = is_held_pointer(w, p) && declared_dimension(p) == NULL &&
                              reached_elements(w, p, NULL, &single) == NULL;
         if (counted && p->type->of->kind != TYPE_RECORD)
-            putf(&body,
-                 "    if (wgc_from->%s != NULL && wgc_from->%s_count == 0) return WG_ESHAPE;\n",
-                 p->name, p->name);
+            putf(
+                &body,
+                "    if (wgc_from->%s != NULL && wgc_from->%s_count == 0)\n        return %s;\n",
+                p->name, p->name, misfit(w, format("%s_count is 0", p->name)));
         if (is_held_pointer(w, p) && p->type->of->kind == TYPE_POINTER)
             putf(
                 &body,
-                "    if (wgc_from->%s != NULL && wgc_from->%s_counts == NULL) return WG_ESHAPE;\n",
-                p->name, p->name);
+                "    if (wgc_from->%s != NULL && wgc_from->%s_counts == NULL)\n        return %s;\n",
+                p->name, p->name, misfit(w, format("%s_counts is NULL", p->name)));
     }
     put_apart(w, &body);
     for (size_t i = 0; i < f->parameters.n; i++)
@@ -420,9 +467,10 @@ const char *callback_definition(writer *w, const char *in) {
         format("wgc_n != %s || wgc_m != %s", total_of(&w->a->inputs), total_of(&w->a->outputs));
     putf(&body,
          strstr(text_of(&body), "wgc_obtain") != NULL
-             ? "    if (%s) {\n        wgc_status = WG_ESHAPE;\n        goto wgc_done;\n    }\n"
-             : "    if (%s) return WG_ESHAPE;\n",
-         fit);
+             ? "    if (%s) {\n        wgc_status = %s;\n        goto wgc_done;\n    }\n"
+             : "    if (%s)\n        return %s;\n",
+         fit, misfit(w, "other numbers of inputs or outputs"));
+    check_rows(w, &body);
     /* comparisons in regions are no guards: a tape that keeps its code refuses, whichever
      * way is taken */
     size_t given = 0;

@@ -320,8 +320,8 @@ static const char *initial_number(writer *w, const node *n, cell *c, bool consta
                : write_variable(w, n);
 }
 
-/* Of one element of a list, which may be an expression, a list, or a part of what a list
- * without its braces would be. */
+/* The initialiser of one element of a list: an expression, a list in braces, or one of several
+ * expressions that stand for a list without its braces. */
 static const char *initial(writer *w, const node *n, const type *t, cell *c, bool constant) {
     if (n->kind == NODE_DESIGNATED && n->children != 0) {
         const node *const e = n->child[n->children - 1];

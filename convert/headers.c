@@ -57,14 +57,16 @@ static const char *const header_names[HEADERS] = {"types",  "tape",  "special", 
 static const struct {
     const char *name;
     int header;
-} homes[] = {
-    {"wg_let_given", GIVEN}, {"wg_terms*", GIVEN}, {"wg_chain", GIVEN},  {"wg_let_*", LET},
-    {"wg_vjp_*", BLAS_VJP},  {"wg_let", SCALAR},   {"wg_add", SCALAR},   {"wg_sub", SCALAR},
-    {"wg_mul", SCALAR},      {"wg_div", SCALAR},   {"wg_neg", SCALAR},   {"wgi_op_*", SCALAR},
-    {"wg_lt", ARRAY},        {"wg_le", ARRAY},     {"wg_gt", ARRAY},     {"wg_ge", ARRAY},
-    {"wg_eq", ARRAY},        {"wg_ne", ARRAY},     {"wg_tape", TAPE},    {"wg_real", TAPE},
-    {"wg_constant", TAPE},   {"wg_value", TAPE},   {"wg_status", TYPES}, {"WG_OK", TYPES},
-    {"WG_E*", TYPES},        {"wgi_*", SPECIAL},   {"ldexp", SPECIAL}};
+} homes[] = {{"wg_let_given", GIVEN}, {"wg_terms*", GIVEN},     {"wg_chain", GIVEN},
+             {"wg_let_*", LET},       {"wg_vjp_*", BLAS_VJP},   {"wg_let", SCALAR},
+             {"wg_add", SCALAR},      {"wg_sub", SCALAR},       {"wg_mul", SCALAR},
+             {"wg_div", SCALAR},      {"wg_neg", SCALAR},       {"wgi_op_*", SCALAR},
+             {"wg_lt", ARRAY},        {"wg_le", ARRAY},         {"wg_gt", ARRAY},
+             {"wg_ge", ARRAY},        {"wg_eq", ARRAY},         {"wg_ne", ARRAY},
+             {"wg_tape", TAPE},       {"wg_real", TAPE},        {"wg_constant", TAPE},
+             {"wg_value", TAPE},      {"wg_tape_refuse", TAPE}, {"wg_status", TYPES},
+             {"WG_OK", TYPES},        {"WG_E*", TYPES},         {"wgi_*", SPECIAL},
+             {"ldexp", SPECIAL}};
 
 /* HEADERS: it is none of the library's; -1: of any header. */
 static int home_of(const char *name) {

@@ -225,8 +225,8 @@ static const char *last_part(const char *name) {
     return slash != NULL ? slash + 1 : name;
 }
 
-/* What is written behind a source, with fields in it whose names that may have made macros of:
- * s->q, where q stands for s->q. These are undone first, for nothing of the source follows. */
+/* The text that is written behind a source. The source may have made macros of the names of
+ * fields in it (#define q s->q): these are undone first, as nothing of the source follows. */
 static const char *behind_macros(const writer *w, const char *s) {
     const tokens t = lex(s, strlen(s));
     const table *const defined = defined_names(w->a->program, table_new());
@@ -303,7 +303,7 @@ static void push_made(list *to, const char *name, const char *s) {
     push(to, x);
 }
 
-/* `rows`: for a callback that records them; false, too, where there is none. */
+/* `rows`: with a callback that records rows of the adjoint. False, too, if there is none. */
 static bool make_adjoints(const options *o, analysis *a, bool rows, list *all) {
     writer w = {.a = a, .tape = "tape", .rows = rows};
     const file *const root = a->root->function->file;

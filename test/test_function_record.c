@@ -526,7 +526,7 @@ static void what_is_forgotten_becomes_no_function(void **state) {
                 assert_non_null(strstr(wg_tape_message(t), call == 0
                                                                ? "wg_function_record: "
                                                                : "wg_function_extract: "));
-            assert_non_null(strstr(wg_tape_message(t), "was recorded with slot"));
+            assert_non_null(strstr(wg_tape_message(t), "was computed from that in slot"));
             assert_null(f);
             wg_tape_free(t);
         }

@@ -63,6 +63,47 @@ static void what_a_refused_call_said_is_passed_on(void **state) {
     assert_int_equal(wg_gradient(tape, preaccumulates, NULL, 1, &x, &f, &g), WG_OK);
 }
 
+/* A function of the user's says why it fails, or what it was told, or nothing. */
+static wg_status says(wg_tape *t, size_t n, const wg_real *x, size_t m, wg_real *y,
+                      void *data) {
+    const char *const text = data;
+    (void)n, (void)m;
+    y[0] = x[0];
+    if (strcmp(text, "again") != 0) return wg_tape_refuse(t, WG_EARG, *text ? text : NULL);
+    (void)wg_tape_refuse(t, WG_ESHAPE, "growth: no rates");
+    return wg_tape_refuse(t, WG_ESHAPE, wg_tape_message(t));
+}
+
+static void what_the_function_says_is_passed_on(void **state) {
+    (void)state;
+    const double x = 3;
+    double f, g;
+    char text[1000];
+    assert_int_equal(wg_gradient(tape, says, (char[]){"growth: rate %s"}, 1, &x, &f, &g),
+                     WG_EARG);
+    assert_message(tape, "wg_gradient: the function returned WG_EARG");
+    assert_message(tape, "; said before: growth: rate %s");
+    assert_int_equal(wg_gradient(tape, says, (char[]){"again"}, 1, &x, &f, &g), WG_ESHAPE);
+    assert_message(tape, "; said before: growth: no rates");
+    assert_int_equal(wg_gradient(tape, says, (char[]){""}, 1, &x, &f, &g), WG_EARG);
+    assert_message(tape, "; said before: WG_EARG: an argument");
+    memset(text, 'a', sizeof text);
+    text[sizeof text - 1] = 0;
+    assert_int_equal(wg_gradient(tape, says, text, 1, &x, &f, &g), WG_EARG);
+    assert_message(tape, "; said before: aaaa");
+
+    wg_tape_reset(tape), wg_tape_reset(coded);
+    const wg_real v = wg_input(tape, 2), w = wg_let(tape, wg_square(v));
+    assert_int_equal(wg_tape_refuse(tape, WG_ESHAPE, "not this"), WG_ESHAPE);
+    assert_int_equal(wg_tape_status(tape), WG_OK); /* the recording is as good as before */
+    assert_int_equal(wg_reverse(tape, w), WG_OK);
+    assert_true(wg_adjoint(tape, v) == 4);
+    wg_let(tape, wg_mul(v, wg_input(coded, 1)));
+    assert_int_equal(wg_tape_refuse(tape, WG_ESHAPE, "not this"), WG_ESHAPE);
+    assert_message(tape, "another tape"); /* the first failure stays */
+    wg_tape_reset(tape), wg_tape_reset(coded);
+}
+
 /* A failure of the tape comes before what the function says. */
 static wg_status mixes_tapes(wg_tape *t, size_t n, const wg_real *x, size_t m, wg_real *y,
                              void *data) {
@@ -449,8 +490,8 @@ static wg_status same_until(wg_block *b) {
     for (size_t i = 0; i < b->in[0].rows; i++) b->in[0].bar[i] += b->out[0].bar[i];
     return WG_OK;
 }
-static const wg_block_op tiring = {"tiring",   0,    same_shape, same_value,
-                                   same_until, NULL, NULL, NULL,       NULL};
+static const wg_block_op tiring = {"tiring", 0,    same_shape, same_value, same_until,
+                                   NULL,     NULL, NULL,       NULL};
 
 static wg_status by_matrix(wg_tape *t, size_t n, const wg_real *x, size_t m, wg_real *y,
                            void *data) {
@@ -483,6 +524,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_the_function_returns_is_passed_on),
         cmocka_unit_test(what_a_refused_call_said_is_passed_on),
+        cmocka_unit_test(what_the_function_says_is_passed_on),
         cmocka_unit_test(stale_outputs_are_refused),
         cmocka_unit_test(too_many_outputs_are_found),
         cmocka_unit_test(an_output_where_there_is_nothing_is_found),

@@ -49,6 +49,7 @@ static void a_tape_that_is_null_is_answered(void **state) {
     STATUS(WG_ENULL, wg_tape_forward, NULL, 1);
     STATUS(WG_ENULL, wg_tape_status, NULL);
     assert_true((try("wg_tape_message"), wg_tape_message(NULL)[0] != 0));
+    STATUS(WG_ESHAPE, wg_tape_refuse, NULL, WG_ESHAPE, "no shape");
     STATUS(WG_ENULL, wg_tape_stats, NULL, &s);
     PASSIVE(wg_input, NULL, 1);
     STATUS(WG_ENULL, wg_inputs, NULL, 1, &one, &y);

@@ -194,7 +194,9 @@ static int make(wg_ipopt *s, const wg_ipopt_problem *p, wg_problem **out, size_t
                               .data = data,
                               .function = function,
                               .x = p->start,
-                              .flags = p->flags};
+                              .flags = p->flags,
+                              .parameters = p->parameters,
+                              .parameter = p->parameter};
     *out = wg_problem_new(&c);
     return well(s, *out, wg_problem_status(*out));
 }

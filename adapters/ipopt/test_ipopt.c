@@ -182,6 +182,65 @@ static void a_failure_of_the_callback_ends_the_solver_and_is_kept(void **state) 
     wg_ipopt_free(s);
 }
 
+/* Twice what Ipopt is asked for (set_options), at minima that are of size 1. */
+#define TOLERANCE 2e-9
+
+/* The point of the line x0 + x1 = p2 that is closest to (p0, p1). */
+static wg_status distance(wg_tape *t, size_t n, const wg_real *x, size_t m, wg_real *y,
+                          void *data) {
+    (void)m, (void)data;
+    assert_int_equal(n, 5);
+    y[0] = wg_let(t, wg_add(wg_square(wg_sub(x[0], x[2])), wg_square(wg_sub(x[1], x[3]))));
+    return WG_OK;
+}
+static wg_status line(wg_tape *t, size_t n, const wg_real *x, size_t m, wg_real *y,
+                      void *data) {
+    (void)n, (void)m, (void)data;
+    y[0] = wg_let(t, wg_sub(wg_add(x[0], x[1]), x[4]));
+    return WG_OK;
+}
+static wg_status distance_and_line(wg_tape *t, size_t n, const wg_real *x, size_t m, wg_real *y,
+                                   void *data) {
+    const wg_status s = distance(t, n, x, 1, y, data);
+    return s == WG_OK ? line(t, n, x, m - 1, y + 1, data) : s;
+}
+
+static void one_problem_is_solved_for_parameters_that_change(void **state) {
+    const double start[5] = {0}, both[2][3] = {{1, 2, 4}, {-3, 1, 0}}, zero = 0;
+    const wg_argument in[] = {{"x", 2, 1, 0}, {"p", 3, 1, WG_PASSIVE}};
+    const wg_argument out[] = {{"f", 1, 1, 0}, {"g", 1, 1, 0}};
+    wg_tape *const t = wg_tape_new(&(wg_options){.flags = WG_KEEP_CODE});
+    wg_function *f = NULL;
+    (void)state;
+    assert_int_equal(wg_function_record(t, distance_and_line, NULL, 2, in, start, 2, out, &f),
+                     WG_OK);
+    for (int how = 0; how < 4; how++) { /* anew, both in one, once, a function */
+        double p[3] = {0}, x[2] = {0};
+        wg_ipopt_problem with = {.n = 2,
+                                 .m = 1,
+                                 .start = start,
+                                 .constraint_lower = &zero,
+                                 .constraint_upper = &zero,
+                                 .flags = how == 2 ? WG_RECORD_ONCE : 0,
+                                 .parameters = 3,
+                                 .parameter = p};
+        if (how == 3) with.function = f;
+        else if (how == 1) with.callback = distance_and_line;
+        else with.objective = distance, with.constraints = line;
+        wg_ipopt *const s = wg_ipopt_new(&with);
+        set_options(s);
+        for (int k = 0; k < 2; k++) {
+            memcpy(p, both[k], sizeof p);
+            assert_int_equal(wg_ipopt_solve(s, x, NULL, NULL), Solve_Succeeded);
+            const double off = (p[2] - p[0] - p[1]) / 2;
+            assert_true(fmax(fabs(x[0] - p[0] - off), fabs(x[1] - p[1] - off)) <= TOLERANCE);
+        }
+        wg_ipopt_free(s);
+    }
+    wg_function_free(f);
+    wg_tape_free(t);
+}
+
 static void what_cannot_be_a_problem_is_refused_by_name(void **state) {
     const double x[] = {1, 5, 5, 1};
     bounds b;
@@ -224,6 +283,7 @@ int main(void) {
         cmocka_unit_test(scaled_by_its_user_a_programme_has_the_same_solution),
         cmocka_unit_test(a_step_to_where_the_objective_is_no_number_is_shortened),
         cmocka_unit_test(a_failure_of_the_callback_ends_the_solver_and_is_kept),
+        cmocka_unit_test(one_problem_is_solved_for_parameters_that_change),
         cmocka_unit_test(what_cannot_be_a_problem_is_refused_by_name),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -23,9 +23,15 @@ static size_t entries(const wg_argument *a) { return a->rows * a->cols; }
 wg_status wgi_problem_record(wg_problem *p, const double *x) {
     wg_argument in[WGI_MOST], out = {"y", p->m, 1, 0};
     if (p->function != NULL) return WG_OK;
+    double *const at = wgi_problem_scratch(p, p->n + p->parameters);
+    if (at == NULL) return p->status;
+    if (p->n != 0) memcpy(at, p->x != NULL ? p->x : x, p->n * sizeof *at);
+    if (p->parameters != 0) memcpy(at + p->n, p->parameter, p->parameters * sizeof *at);
     for (size_t k = 0; k < p->groups; k++) in[k] = (wg_argument){NULL, p->group[k], 1, 0};
-    const wg_status s = wg_function_record(p->tape, p->callback, p->data, p->groups, in,
-                                           p->x != NULL ? p->x : x, 1, &out, &p->own);
+    const size_t inputs = p->groups + (p->parameters != 0);
+    if (inputs != p->groups) in[p->groups] = (wg_argument){NULL, p->parameters, 1, WG_PASSIVE};
+    const wg_status s = wg_function_record(p->tape, p->users_callback, p->users_data, inputs,
+                                           in, at, 1, &out, &p->own);
     if (s != WG_OK) return wgi_problem_fail(p, s);
     if (p->x == NULL && wgi_problem_keep_point(p, x, &p->recorded) != WG_OK) {
         wg_function_free(p->own);
@@ -39,9 +45,15 @@ wg_status wgi_problem_record(wg_problem *p, const double *x) {
 
 void wgi_problem_measure(wg_problem *p) {
     const wg_function *const f = p->function;
-    p->inputs = wg_function_inputs(f), p->outputs = wg_function_outputs(f);
-    for (size_t k = 0; k < p->inputs; k++)
-        p->input[k + 1] = p->input[k] + entries(wg_function_input(f, k));
+    size_t parameters = 0;
+    p->all = wg_function_inputs(f), p->inputs = 0, p->outputs = wg_function_outputs(f);
+    for (size_t k = 0; k < p->all; k++) {
+        const wg_argument *const a = wg_function_input(f, k);
+        p->passive[k] = (a->flags & WG_PASSIVE) != 0;
+        p->place[k] = p->passive[k] ? parameters : p->input[p->inputs];
+        if (p->passive[k]) parameters += entries(a);
+        else p->inputs++, p->input[p->inputs] = p->place[k] + entries(a);
+    }
     for (size_t k = 0; k < p->outputs; k++)
         p->output[k + 1] = p->output[k] + entries(wg_function_output(f, k));
 }
@@ -74,11 +86,11 @@ static wg_status value_and_gradient(wg_tape *t, const wg_function *f, wg_functio
 
 /* By the inputs of one group: the others are passive. */
 static wg_status jacobian(wg_tape *t, const wg_function *f, size_t group, wg_function **out) {
-    const size_t inputs = wg_function_inputs(f);
     wg_function *g = NULL;
     wg_status s = wg_function_join(t, 1, &f, &g);
-    if (s == WG_OK) s = flagged(t, &g, 0, group, WG_PASSIVE);
-    if (s == WG_OK) s = flagged(t, &g, group + 1, inputs, WG_PASSIVE);
+    for (size_t k = 0, seen = 0; k < wg_function_inputs(f) && s == WG_OK; k++)
+        if (!(wg_function_input(f, k)->flags & WG_PASSIVE) && seen++ != group)
+            s = flagged(t, &g, k, k + 1, WG_PASSIVE);
     if (s == WG_OK) s = wg_function_jacobian(t, g, out);
     wg_function_free(g);
     return s;
@@ -192,7 +204,7 @@ static void put_together(const wg_problem *p, const wgi_question *q, wgi_places 
     const size_t apart = q->lanes != 0 ? q->lanes : 1;
     at->inputs = at->outputs = 0;
     at->apart = apart;
-    give(at, p->inputs, p->input, q->x, 1);
+    for (size_t k = 0; k < p->all; k++) at->x[at->inputs++] = wgi_problem_input(p, k, q->x);
     at->shared = at->inputs;
     switch (q->kind) {
     case WGI_VALUE:

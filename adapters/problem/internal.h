@@ -71,13 +71,22 @@ struct wg_problem {
     wg_tape *tape;
     size_t n, m, groups;
     size_t group[WGI_MOST]; /* sizes */
-    wg_callback *callback;
+    wg_callback *callback;  /* of n inputs, for the drivers */
     void *data;
+    size_t parameters;
+    const double *parameter; /* of the user: read at each call */
+    /* What the user gave, of n + parameters inputs, and room for these. */
+    wg_callback *users_callback;
+    void *users_data;
+    wg_real *arguments;
     const wg_function *function; /* given, or `own`; NULL: drivers on the tape */
     wg_function *own;
-    /* Of the function: the first entry of each input and output, and behind the last the end
-     * of all. */
+    /* Of the function: the first entry of each input that is differentiated and of each output,
+     * and behind the last the end of all. */
     size_t inputs, outputs, input[WGI_MOST + 1], output[WGI_MOST + 1];
+    /* All of its inputs, parameters among them: where in x, or in `parameter`, each begins. */
+    size_t all, place[WGI_MOST];
+    unsigned char passive[WGI_MOST];
     wg_callable *called; /* of a given function, whose pattern is found by a call */
     unsigned flags;
     double *x;        /* where patterns are found, or NULL */
@@ -128,6 +137,11 @@ void wgi_problem_forget(wg_problem *p); /* frees what was derived */
 /* The function of that kind, made if it is not there. */
 wg_status wgi_problem_derive(wg_problem *p, wgi_kind kind);
 
+/* Where input k of the function stands, for the inputs x of the computation. */
+static inline const double *wgi_problem_input(const wg_problem *p, size_t k, const double *x) {
+    const double *const of = p->passive[k] ? p->parameter : x;
+    return of == NULL ? NULL : of + p->place[k];
+}
 /* Notes the inputs and outputs of the function. */
 void wgi_problem_measure(wg_problem *p);
 

@@ -46,9 +46,9 @@ double *wgi_problem_scratch_made(wg_problem *p, size_t numbers) {
 
 /* ---- life -------------------------------------------------------------------------------- */
 
-/* Inputs and outputs of a given function as groups; they must fit n and m. */
+/* Inputs and outputs of a given function as groups; they must fit n, m and parameters. */
 static wg_status take_function(wg_problem *p, const wg_function *f) {
-    size_t n = 0, m = 0;
+    size_t n = 0, m = 0, parameters = 0;
     const size_t inputs = wg_function_inputs(f), outputs = wg_function_outputs(f);
     if (inputs > WGI_MOST || outputs > WGI_MOST)
         return wgi_problem_refuse(p, WG_EARG,
@@ -57,12 +57,22 @@ static wg_status take_function(wg_problem *p, const wg_function *f) {
                                   WGI_MOST);
     for (size_t k = 0; k < inputs; k++) {
         const wg_argument *const a = wg_function_input(f, k);
-        if (a->flags & WG_PASSIVE)
-            return wgi_problem_refuse(p, WG_EARG, "wg_problem_new: input %s is passive",
-                                      a->name);
-        p->group[k] = a->rows * a->cols;
-        n += p->group[k];
+        if (a->flags & WG_PASSIVE) {
+            if (p->parameters == 0)
+                return wgi_problem_refuse(p, WG_EARG,
+                                          "wg_problem_new: input %s is passive, and there are "
+                                          "no parameters",
+                                          a->name);
+            parameters += a->rows * a->cols;
+            continue;
+        }
+        p->group[p->groups] = a->rows * a->cols;
+        n += p->group[p->groups++];
     }
+    if (parameters != p->parameters)
+        return wgi_problem_refuse(p, WG_ESHAPE,
+                                  "wg_problem_new: a function of %zu parameters, not of %zu",
+                                  parameters, p->parameters);
     for (size_t k = 0; k < outputs; k++) {
         const wg_argument *const a = wg_function_output(f, k);
         if (a->flags & WG_SUMMED)
@@ -75,7 +85,6 @@ static wg_status take_function(wg_problem *p, const wg_function *f) {
                                   "wg_problem_new: a function of %zu numbers with %zu "
                                   "results, not of %zu with %zu",
                                   n, m, p->n, p->m);
-    p->groups = inputs;
     p->function = f;
     wgi_problem_measure(p);
     return WG_OK;
@@ -83,8 +92,9 @@ static wg_status take_function(wg_problem *p, const wg_function *f) {
 
 static wg_status take_groups(wg_problem *p, const wg_computation *c) {
     size_t n = 0;
-    if (c->groups > WGI_MOST)
-        return wgi_problem_refuse(p, WG_EARG, "wg_problem_new: more than %d groups", WGI_MOST);
+    const size_t most = WGI_MOST - (p->parameters != 0);
+    if (c->groups > most)
+        return wgi_problem_refuse(p, WG_EARG, "wg_problem_new: more than %zu groups", most);
     if (c->groups != 0 && c->group == NULL)
         return wgi_problem_refuse(p, WG_ENULL, "wg_problem_new: group is NULL");
     p->groups = c->groups != 0 ? c->groups : 1;
@@ -105,6 +115,27 @@ wg_status wgi_problem_keep_point(wg_problem *p, const double *x, double **to) {
     return WG_OK;
 }
 
+/* The user's callback as one of the n inputs that are differentiated. */
+static wg_status with_parameters(wg_tape *t, size_t n, const wg_real *x, size_t m, wg_real *y,
+                                 void *data) {
+    const wg_problem *const p = data;
+    wg_real *const all = p->arguments;
+    if (n != 0) memcpy(all, x, n * sizeof *all);
+    for (size_t k = 0; k < p->parameters; k++) all[n + k] = wg_constant(p->parameter[k]);
+    return p->users_callback(t, n + p->parameters, all, m, y, p->users_data);
+}
+
+static wg_status take_callback(wg_problem *p, const wg_computation *c) {
+    p->callback = p->users_callback = c->callback;
+    p->data = p->users_data = c->data;
+    if (p->parameters == 0 || c->callback == NULL) return WG_OK;
+    if (p->parameters <= SIZE_MAX / sizeof *p->arguments - p->n)
+        p->arguments = malloc((p->n + p->parameters) * sizeof *p->arguments);
+    if (p->arguments == NULL) return wgi_problem_refuse(p, WG_ENOMEM, "out of memory");
+    p->callback = with_parameters, p->data = p;
+    return WG_OK;
+}
+
 static wg_status begin(wg_problem *p, const wg_computation *c) {
     if ((c->callback == NULL) == (c->function == NULL))
         return wgi_problem_refuse(p, c->callback == NULL ? WG_ENULL : WG_EARG,
@@ -112,7 +143,11 @@ static wg_status begin(wg_problem *p, const wg_computation *c) {
                                   c->callback == NULL ? "one" : "only one");
     if (c->flags & ~(unsigned)(WG_RECORD_ONCE | WG_COMPILE))
         return wgi_problem_refuse(p, WG_EARG, "wg_problem_new: flags %u", c->flags);
+    if (c->parameters != 0 && c->parameter == NULL)
+        return wgi_problem_refuse(p, WG_ENULL, "wg_problem_new: parameter is NULL");
+    p->parameters = c->parameters, p->parameter = c->parameter;
     wg_status s = c->function != NULL ? take_function(p, c->function) : take_groups(p, c);
+    if (s == WG_OK) s = take_callback(p, c);
     return s != WG_OK || c->x == NULL ? s : wgi_problem_keep_point(p, c->x, &p->x);
 }
 
@@ -129,7 +164,6 @@ wg_problem *wg_problem_new(const wg_computation *c) {
         return p;
     }
     p->n = c->n, p->m = c->m;
-    p->callback = c->callback, p->data = c->data;
     p->flags = c->flags;
     p->broken = begin(p, c);
     return p;
@@ -145,7 +179,7 @@ void wg_problem_free(wg_problem *p) {
     wg_callable_free(p->called);
     wg_function_free(p->own);
     wg_tape_free(p->tape);
-    free(p->x), free(p->recorded);
+    free(p->x), free(p->recorded), free(p->arguments);
     free(p->scratch);
     free(p);
 }

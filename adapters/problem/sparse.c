@@ -20,10 +20,14 @@ static wg_status call(wg_tape *t, size_t n, const wg_real *x, size_t m, wg_real 
     (void)n;
     for (size_t k = 0; k < inputs; k++) {
         const wg_argument *const a = wg_function_input(f, k);
-        if (k < p->groups) {
+        if (k >= p->all) in[k] = wg_mat_fill(t, a->rows, a->cols, 1);
+        else if (p->passive[k])
+            in[k] =
+                wg_mat_constant(t, a->rows, a->cols, wgi_problem_input(p, k, NULL), a->rows);
+        else {
             in[k] = wg_mat_gather(t, a->rows, a->cols, x + at);
             at += a->rows * a->cols;
-        } else in[k] = wg_mat_fill(t, a->rows, a->cols, 1);
+        }
     }
     const wg_status s = wg_call(t, p->called, in, out);
     at = 0;

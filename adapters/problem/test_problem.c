@@ -280,8 +280,160 @@ static void sparse_derivatives_equal_the_dense_ones(void **state) {
     wg_tape_free(t);
 }
 
+/* ---- parameters: numbers that change between two calls ---- */
+
+enum { N = 3, M = 2, NP = 3 };
+
+/* Where p[2] is below 1: p0 x0^2 x1 + p1 x2, p1 x2^2; elsewhere twice that. p[0] and p[1] may
+ * be 0 at first: patterns do not depend on it. */
+static wg_status with_parameters(wg_tape *t, size_t n, const wg_real *x, size_t m, wg_real *y,
+                                 void *data) {
+    const wg_real *const p = x + N;
+    const double times = wg_lt(t, p[2], 1) ? 1 : 2;
+    assert_true(n == N + NP && m == M && data == NULL);
+    y[0] = wg_let(t, wg_add(wg_mul(p[0], wg_mul(wg_square(x[0]), x[1])), wg_mul(p[1], x[2])));
+    y[1] = wg_let(t, wg_mul(times, wg_mul(p[1], wg_square(x[2]))));
+    y[0] = wg_let(t, wg_mul(times, y[0]));
+    return WG_OK;
+}
+
+/* The same with the inputs p[0], x, p[1..2]. */
+static wg_status around(wg_tape *t, size_t n, const wg_real *in, size_t m, wg_real *y,
+                        void *data) {
+    const wg_real x[] = {in[1], in[2], in[3], in[0], in[4], in[5]};
+    return with_parameters(t, n, x, m, y, data);
+}
+
+/* With parameters behind the inputs, or around them. */
+static wg_function *recorded_with_parameters(const double *x, const double *p, int both_sides) {
+    const wg_argument last[] = {{"x", N, 1, 0}, {"p", NP, 1, WG_PASSIVE}};
+    const wg_argument apart[] = {
+        {"p", 1, 1, WG_PASSIVE}, {"x", N, 1, 0}, {"q", NP - 1, 1, WG_PASSIVE}};
+    const wg_argument out = {"y", M, 1, 0};
+    const double behind[] = {x[0], x[1], x[2], p[0], p[1], p[2]};
+    const double beside[] = {p[0], x[0], x[1], x[2], p[1], p[2]};
+    wg_tape *const t = wg_tape_new(&(wg_options){.flags = WG_KEEP_CODE});
+    wg_function *f = NULL;
+    const wg_status s =
+        both_sides ? wg_function_record(t, around, NULL, 3, apart, beside, 1, &out, &f)
+                   : wg_function_record(t, with_parameters, NULL, 2, last, behind, 1, &out, &f);
+    assert_int_equal(s, WG_OK);
+    wg_tape_free(t);
+    return f;
+}
+
+static void assert_same(size_t n, const double *got, const double *ref) {
+    for (size_t i = 0; i < n; i++)
+        if (got[i] != ref[i]) fail_msg("entry %zu: %g, not %g", i, got[i], ref[i]);
+}
+
+/* Every question, of whole numbers without rounding. */
+static void ask_everything(wg_problem *p, const double *x, const double *at, double times) {
+    const double a = times * at[0], b = times * at[1], v[] = {1, -2, 4}, w[] = {3, 5};
+    const double y[] = {a * x[0] * x[0] * x[1] + b * x[2], b * x[2] * x[2]};
+    const double jac[] = {2 * a * x[0] * x[1], a * x[0] * x[0], b, 0, 0, 2 * b * x[2]};
+    const double hess[] = {3 * 2 * a * x[1], 3 * 2 * a * x[0],
+                           5 * 2 * b}; /* (0,0) (1,0) (2,2) */
+    const double second[] = {2 * a * x[1] + 2 * v[1] * 2 * a * x[0], 2 * b * 16};
+    double got[M * N], to[N], entries[M * N], dense[M * N] = {0};
+    const wg_pattern *pattern;
+    ok(p, wg_problem_value(p, x, got)), assert_same(M, got, y);
+    ok(p, wg_problem_jacobian(p, 0, x, WG_ROW_MAJOR, got, N)), assert_same(M * N, got, jac);
+    ok(p, wg_problem_jvp(p, x, v, NULL, got));
+    for (size_t j = 0; j < M; j++)
+        to[j] = jac[j * N] * v[0] + jac[j * N + 1] * v[1] + jac[j * N + 2] * v[2];
+    assert_same(M, got, to);
+    ok(p, wg_problem_vjp(p, x, w, NULL, got));
+    for (size_t i = 0; i < N; i++) to[i] = w[0] * jac[i] + w[1] * jac[N + i];
+    assert_same(N, got, to);
+    ok(p, wg_problem_second(p, x, v, got)), assert_same(M, got, second);
+    ok(p, wg_problem_jacobian_pattern(p, 0, x, WG_ROW_MAJOR, &pattern));
+    assert_int_equal(pattern->entries, 4);
+    assert_int_equal(pattern->cols, N);
+    ok(p, wg_problem_sparse_jacobian(p, x, NULL, entries));
+    for (size_t k = 0; k < 4; k++) dense[pattern->row[k] * N + pattern->col[k]] = entries[k];
+    assert_same(M * N, dense, jac);
+    ok(p, wg_problem_hessian_pattern(p, x, &pattern));
+    assert_int_equal(pattern->entries, 3);
+    ok(p, wg_problem_sparse_hessian(p, x, w, entries)), assert_same(3, entries, hess);
+}
+
+static void parameters_are_those_of_the_moment(void **state) {
+    const double x[] = {2, 3, 5}, first[] = {0, 0, 0};
+    (void)state;
+    for (way how = 0; how < WAYS; how++) {
+        double p[] = {0, 0, 0};
+        const int given = how == GIVEN || how == GIVEN_IN_TWO;
+        wg_function *const f =
+            given ? recorded_with_parameters(x, first, how == GIVEN_IN_TWO) : NULL;
+        wg_problem *const s =
+            wg_problem_new(&(wg_computation){.n = N,
+                                             .m = M,
+                                             .callback = given ? NULL : with_parameters,
+                                             .function = f,
+                                             .x = how == GIVEN_IN_TWO ? x : NULL,
+                                             .flags = how == ONCE       ? WG_RECORD_ONCE
+                                                      : how == COMPILED ? WG_COMPILE
+                                                                        : 0,
+                                             .parameters = NP,
+                                             .parameter = p});
+        assert_int_equal(wg_problem_inputs(s), N);
+        ask_everything(s, x, p, 1);
+        p[0] = 7, p[1] = -3;
+        ask_everything(s, x, p, 1);
+        p[0] = 2, p[2] = 4; /* the other branch */
+        if (given) {
+            double y[M];
+            assert_int_equal(wg_problem_value(s, x, y), WG_EGUARD);
+        } else ask_everything(s, x, p, 2);
+        wg_problem_free(s);
+        wg_function_free(f);
+    }
+}
+
+static void parameters_that_do_not_fit_are_refused_by_name(void **state) {
+    const double x[] = {2, 3, 5}, p[] = {0, 0, 0};
+    wg_function *const f = recorded_with_parameters(x, p, 0);
+    const struct {
+        wg_computation c;
+        wg_status s;
+        const char *says;
+    } bad[] = {
+        {{.n = N, .m = M, .callback = with_parameters, .parameters = NP},
+         WG_ENULL,
+         "parameter is NULL"},
+        {{.n = N, .m = M, .function = f}, WG_EARG, "input p is passive"},
+        {{.n = N, .m = M, .function = f, .parameters = 2, .parameter = p},
+         WG_ESHAPE,
+         "a function of 3 parameters, not of 2"},
+        {{.n = N,
+          .m = M,
+          .callback = with_parameters,
+          .parameters = NP,
+          .parameter = p,
+          .groups = 16,
+          .group = (size_t[16]){N}},
+         WG_EARG,
+         "more than 15 groups"},
+        {{.n = N, .m = M, .callback = with_parameters, .parameters = SIZE_MAX, .parameter = p},
+         WG_ENOMEM,
+         "out of memory"},
+    };
+    (void)state;
+    for (size_t k = 0; k < sizeof bad / sizeof *bad; k++) {
+        wg_problem *const s = wg_problem_new(&bad[k].c);
+        assert_int_equal(wg_problem_status(s), bad[k].s);
+        if (strstr(wg_problem_message(s), bad[k].says) == NULL)
+            fail_msg("%s", wg_problem_message(s));
+        wg_problem_free(s);
+    }
+    wg_function_free(f);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(parameters_are_those_of_the_moment),
+        cmocka_unit_test(parameters_that_do_not_fit_are_refused_by_name),
         cmocka_unit_test(derivatives_of_callbacks_and_functions_equal_the_reference),
         cmocka_unit_test(second_derivatives_along_a_direction_are_those_of_every_output),
         cmocka_unit_test(sparse_derivatives_equal_the_dense_ones),

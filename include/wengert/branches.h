@@ -29,6 +29,7 @@ WG_API WG_MUST_CHECK wg_status wg_branches_new(wg_tape *t, wg_callback *f, void 
                                                size_t inputs, const wg_argument *input,
                                                size_t outputs, const wg_argument *output,
                                                wg_derivation *derive, wg_branches **out);
+/* wg_branches_free - NULL is allowed. */
 WG_API void wg_branches_free(wg_branches *b);
 
 /* wg_branches_evaluate - as wg_function_evaluate, at every point by a function that holds

@@ -4,9 +4,10 @@
  * A file holds all that a function is: arguments, numbers to the last bit, operations by their
  * names. It is the same on every machine. What is loaded gives the same bits as what was saved,
  * and is saved as the same bytes, but that operations get the names they have now: those they
- * had before are read. Functions without loops and operations on whole matrices
- * (function.h) are files of version 1, which every version of the library reads; those with
- * them are files of version 2. */
+ * had before are read. A file has the first version that knows all that is in it, which every
+ * later version of the library reads: functions without loops and operations on whole matrices
+ * (function.h) are files of version 1; loops, products, factorisations and solves as a whole
+ * make them files of version 2, other operations on whole matrices of version 3. */
 #ifndef WENGERT_FILE_H
 #define WENGERT_FILE_H
 

@@ -78,6 +78,8 @@ WG_API WG_MUST_CHECK wg_status wg_function_extract(wg_tape *t, size_t inputs,
                                                    size_t outputs, const wg_argument *output,
                                                    const wg_real *y, wg_function **out);
 
+/* wg_function_free - whatever was made of it, but for what says that it refers to it, goes on.
+ * NULL is allowed. */
 WG_API void wg_function_free(wg_function *f);
 
 /* ---- what it is ---- */

@@ -60,10 +60,8 @@ WG_API wg_mat wg_mat_from_real(wg_tape *t, wg_real x);
 
 /* ---- views: no copy, no record ---------------------------------------------------------- */
 
-/* A view that does not fit gives a failed matrix (all NaN, value NULL); the operation that
- * meets it refuses with WG_ESHAPE. */
-/* Element (i, j) as a scalar variable; out of range, or of a failed matrix: a constant, NaN.
- * The value is read where it stands: not after a reset, or a rewind to before a. */
+/* wg_mat_at - element (i, j) as a scalar variable; out of range, or of a failed matrix: a
+ * constant, NaN. The value is read where it stands: not after a reset, or a rewind past a. */
 static inline wg_real wg_mat_at(wg_mat a, size_t i, size_t j) {
     wg_real x = {WGI_NAN, {0, 0}};
     if (a.value && i < a.rows && j < a.cols) {
@@ -76,9 +74,12 @@ static inline wg_real wg_mat_at(wg_mat a, size_t i, size_t j) {
     }
     return x;
 }
+/* wg_mat_row - row i, 1-by-cols.   wg_mat_col - column j.   wg_mat_block - rows-by-cols from
+ * (i, j).   wg_mat_transpose - its transpose.
+ * What does not fit is a failed matrix (all NaN, value NULL), which the operation that meets it
+ * refuses with WG_ESHAPE. */
 WG_API wg_mat wg_mat_row(wg_mat a, size_t i);
 WG_API wg_mat wg_mat_col(wg_mat a, size_t j);
-/* rows-by-cols from (i, j). */
 WG_API wg_mat wg_mat_block(wg_mat a, size_t i, size_t j, size_t rows, size_t cols);
 WG_API wg_mat wg_mat_transpose(wg_mat a);
 /* wg_mat_reshape - the same elements in column-major order; a copy (one record) where strides

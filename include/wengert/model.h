@@ -34,7 +34,8 @@ typedef struct wg_model wg_model;
 /* wg_model_new - on a tape with WG_KEEP_CODE, which outlives the model. While there is a model
  * the tape is not reset, nor rewound to before a node: what is recorded then cannot be used any
  * more (WG_ESTALE); values of variables, and computations, can.
- * Errors:  WG_ENULL, WG_EMODE, WG_ENOMEM. *out is NULL then. */
+ * Errors:  WG_ENULL, WG_EMODE, WG_ENOMEM. *out is NULL then.
+ * wg_model_free - its nodes stay on the tape as matrices; functions stay. NULL is allowed. */
 WG_API WG_MUST_CHECK wg_status wg_model_new(wg_tape *t, wg_model **out);
 WG_API void wg_model_free(wg_model *m);
 

@@ -139,6 +139,7 @@ typedef struct wg_colouring {
 WG_API WG_MUST_CHECK wg_status wg_sparsity_colour(wg_tape *t, const wg_sparsity *s,
                                                   const wg_colouring *o, wg_sparsity **out);
 
+/* wg_sparsity_free - and with it the arrays of its wg_pattern. NULL is allowed. */
 WG_API void wg_sparsity_free(wg_sparsity *s);
 
 /* wg_sparsity_pattern - lives as long as s. NULL: NULL. */

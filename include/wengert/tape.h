@@ -108,6 +108,15 @@ WG_API wg_status wg_tape_status(const wg_tape *t);
  * when nothing did. Valid until the next call. */
 WG_API const char *wg_tape_message(const wg_tape *t);
 
+/* wg_tape_refuse - a callback of the user's says why it returns s: the text, of which 349 bytes
+ * are copied, becomes the message, to which the call that made the callback adds its name and
+ * the text of s. The recording is as good as before; a tape that has failed keeps its message.
+ *
+ *     if (rate == NULL) return wg_tape_refuse(t, WG_ENULL, "growth: no rate");
+ *
+ * Result: s. t NULL: nothing is said; text NULL: the text of s. */
+WG_API wg_status wg_tape_refuse(wg_tape *t, wg_status s, const char *text);
+
 /* wg_tape_stats - counts and bytes.  Errors: WG_ENULL. */
 WG_API wg_status wg_tape_stats(const wg_tape *t, wg_stats *out);
 
@@ -174,7 +183,10 @@ WG_API WG_MUST_CHECK wg_status wg_reverse_check(wg_tape *t, size_t k, size_t m,
                                                 const wg_real *y);
 
 /* The sweep in parts: clear, seed (adds), sweep from the later mark down to the earlier one.
- * wg_sweep leaves the adjoints of all slots below `low` complete with what flows into them. */
+ * wg_sweep leaves the adjoints of all slots below `low` complete with what flows into them.
+ * Errors: WG_ENULL, WG_ENOMEM, WG_EBUDGET; WG_ESTALE; WG_ESEED: y is a constant; WG_EMARK, also
+ *         of marks in the wrong order; WG_EMODE: a forward tape, or no wg_adjoints_clear since
+ *         y or `high` was recorded; those of every sweep. */
 WG_API WG_MUST_CHECK wg_status wg_adjoints_clear(wg_tape *t);
 WG_API WG_MUST_CHECK wg_status wg_adjoint_seed(wg_tape *t, wg_real y, double w);
 WG_API WG_MUST_CHECK wg_status wg_sweep(wg_tape *t, wg_mark high, wg_mark low);
@@ -199,7 +211,11 @@ WG_API WG_MUST_CHECK wg_status wg_adjoints_add(const wg_tape *t, size_t n, const
 
 /* ---- forward ---------------------------------------------------------------------------- */
 
-/* On a forward tape: lane l of the tangent of an input, and of any variable (constants: 0). */
+/* On a forward tape, lane l of a tangent. wg_tangent_seed - sets that of an input, before it is
+ * used.   Errors: WG_ENULL, WG_ESTALE; WG_EMODE: the tape is not a forward one;
+ * WG_EARG: the lane; WG_ESEED: a constant.
+ * wg_tangent - of any variable; of a constant 0. NaN: a stale variable, no such lane, a tape in
+ * failure. */
 WG_API WG_MUST_CHECK wg_status wg_tangent_seed(wg_tape *t, wg_real x, size_t lane, double v);
 WG_API double wg_tangent(const wg_tape *t, wg_real x, size_t lane);
 

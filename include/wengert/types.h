@@ -20,7 +20,7 @@ WG_BEGIN_DECLS
     X(EBUDGET, "the byte budget of the tape is used up")                                       \
     X(ESLOTS, "the tape has no slot left")                                                     \
     X(ESTALE, "a variable of another tape, or from before a reset or rewind")                  \
-    X(ESEED, "a sweep without a seed: the output does not depend on any input of this tape")   \
+    X(ESEED, "no sweep, or one without a seed: no output depends on an input of this tape")    \
     X(EMARK, "a mark of another tape, or from before a reset or rewind")                       \
     X(EMODE, "not possible in this mode of the tape")                                          \
     X(ECODE, "the statement has no code that can be kept")                                     \

@@ -222,7 +222,7 @@ static wg_status run_blocks(wgi_drive *d, const blocks *b, int passive, size_t w
     wg_status s = WG_OK;
     wgi_drive_begin(d, passive, width);
     for (size_t g = 0; g < b->groups && s == WG_OK; x += b->size[g++]) {
-        if (b->size[g] == 0) continue; /* there may be no x then */
+        if (b->size[g] == 0) continue; /* b->x[g] may be NULL then */
         if (wanted(b, g)) s = wg_inputs(&d->c->head, b->size[g], b->x[g], x);
         else
             for (size_t i = 0; i < b->size[g]; i++) x[i] = wg_constant(b->x[g][i]);

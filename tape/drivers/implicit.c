@@ -204,7 +204,7 @@ static wg_status solution(wg_tape *t, wgi_equations *e, const double *x, const w
     const int constant = any == 0 || c->pauses != 0 || c->passive;
     if (s == WG_OK && !constant) {
         s = attach(c, e, x, p, y);
-        if (s != WG_OK && c->status == WG_OK) { /* of a call that only refuses */
+        if (s != WG_OK && c->status == WG_OK) { /* that call has only refused */
             char why[sizeof c->message];
             memcpy(why, c->message, sizeof why);
             (void)wgi_fail(c, s, "%s: %s", e->call, why);

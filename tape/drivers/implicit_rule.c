@@ -50,7 +50,7 @@ static double size_of(const newton *w, const double *step, const double *others)
     for (size_t i = 0; i < n; i++) {
         const double scale = fmax(fmax(fabs(w->e.value[i]), fabs(others[i])), NEAR * largest);
         const double part = step[i] == 0 ? 0 : fabs(step[i]) / scale;
-        if (!(part <= size)) size = part; /* NaN, too */
+        if (!(part <= size)) size = part; /* also where part is NaN */
         if (size != size) return size;
     }
     return size;

@@ -58,7 +58,7 @@ static wg_status read_slots(wgi_loop_store *s) {
         if (status != WG_OK) return status;
         memcpy(&step, s->piece, 8);
         s->step[k] = wgi_run_is_whole(s->piece, slot_bytes(s)) ? (size_t)step : 0;
-        /* each that is there is a multiple of the stride at the time, or is given up by it */
+        /* a stored step is a multiple of the stride of that time; others were given up by it */
         while (s->step[k] / s->stride > s->states) s->stride *= 2;
     }
     for (size_t k = 0; k < s->states; k++)

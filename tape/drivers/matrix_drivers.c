@@ -59,7 +59,7 @@ static wg_status call_function(wg_tape *t, size_t n, const wg_real *x, size_t m,
     run *const r = data;
     (void)n, (void)x, (void)m, (void)y;
     for (size_t j = 0; j < r->m; j++) r->out[j] = wg_mat_failed(0, 0);
-    r->out[r->m] = wg_mat_failed(SIZE_MAX, SIZE_MAX); /* no function should write that */
+    r->out[r->m] = wg_mat_failed(SIZE_MAX, SIZE_MAX); /* left by f */
     return r->f(t, r->n, r->in, r->m, r->out, r->data);
 }
 

@@ -56,7 +56,7 @@ static uint32_t *groups_of(const wgi_segment *s) {
     return (uint32_t *)(void *)s->c->index[1].base;
 }
 
-/* One more group. */
+/* Adds a group to the list of those that the segment uses. */
 static __attribute__((noinline, cold)) void add_group(wgi_segment *s, uint32_t group) {
     wgi_core *const c = s->c;
     const size_t used = s->groups * sizeof(uint32_t);
@@ -69,7 +69,7 @@ static __attribute__((noinline, cold)) void add_group(wgi_segment *s, uint32_t g
     s->used[group] = 1;
 }
 
-/* Of a look at records whose slots are moved by `shift`. */
+/* A look under way, at records whose slots are moved by `shift`. */
 typedef struct looking {
     wgi_segment *s;
     uint32_t before, shift;
@@ -89,8 +89,8 @@ static void look_at_record(looking *l, wgi_record *r) {
     if (r->in1 != 0) look_at_slot(l, &r->in1);
 }
 
-/* As long as nothing is new in AT_ONCE records, mostly that is; gives the first for which that
- * is not known. */
+/* Passes by records in which there is nothing new, as in most, AT_ONCE of them at a time; gives
+ * the first one that has to be looked at by itself. */
 typedef wgi_record *look_known(const looking *l, wgi_record *r, const wgi_record *top);
 enum { AT_ONCE = 4 };
 

@@ -59,7 +59,7 @@ wg_status wgi_run_file_flush(wgi_run_file *f) {
     f->flushed = now.tv_sec;
     while (fdatasync(f->file) != 0) {
         if (errno == EINTR) continue;
-        if (errno == EINVAL || errno == ENOSYS) return WG_OK; /* it cannot be told to */
+        if (errno == EINVAL || errno == ENOSYS) return WG_OK; /* a file that has no sync */
         return fail(f, WG_EWRITE, "the file cannot be written", errno);
     }
     return WG_OK;

@@ -95,7 +95,7 @@ wg_status wgi_adjoints_need(wgi_core *c, uint64_t slots, size_t lanes) {
     const size_t room = marks_room(c, slots);
     if (c->adjoints.base == m->base && c->adjoints.committed == m->committed &&
         room == m->room && bytes + room <= m->committed)
-        return wgi_region_need(c, &c->adjoints, bytes + room, 0); /* as it was */
+        return wgi_region_need(c, &c->adjoints, bytes + room, 0); /* the region stays */
     return need(c, bytes, room);
 }
 

@@ -111,7 +111,7 @@ int wgi_derived_drop(wgi_core *c) {
 int wgi_give_up_forgotten(wgi_core *c, const wgi_region *busy) {
     const struct {
         wgi_region *region;
-        size_t used; /* beside what was asked for */
+        size_t used; /* bytes in use, beside those that are asked for now */
     } all[] = {{&c->code, (size_t)(WGI_CODE_START + c->head.code_words) * 8},
                {&c->values, wgi_rows(c) * sizeof(double)},
                {&c->tangents, c->width * wgi_rows(c) * sizeof(double)},
@@ -448,7 +448,7 @@ wg_status wgi_scratch_need(wgi_core *c, size_t bytes) {
 
 void *wgi_scratch(wgi_core *c, size_t bytes) {
     const size_t start = wgi_round_up(c->scratch_used, 64);
-    if (bytes == 0) return c; /* any address will do */
+    if (bytes == 0) return c; /* nothing is stored there: any address but NULL will do */
     if (bytes > SIZE_MAX / 4 || start + bytes > c->scratch.committed) return NULL;
     c->scratch_used = start + bytes;
     return c->scratch.base + start;

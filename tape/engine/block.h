@@ -11,7 +11,7 @@ static inline size_t wgi_column_length(const wgi_operand *o) {
     return o->trans ? o->cols : o->rows;
 }
 static inline size_t wgi_columns(const wgi_operand *o) { return o->trans ? o->rows : o->cols; }
-/* Is it a variable, of any elements? */
+/* Is it a variable with at least one element? */
 static inline int wgi_is_active(const wgi_operand *o) {
     return o->slot != 0 && o->rows != 0 && o->cols != 0;
 }

@@ -62,8 +62,8 @@ static wg_mat constant(wg_tape *t, const char *call, size_t rows, size_t cols, c
 static int short_ld(wg_tape *t, const char *call, size_t rows, size_t cols, size_t ld) {
     if (ld >= rows) return 0;
     if (t != NULL)
-        (void)wgi_fail(wgi_core_of(t), WG_ESHAPE, "%s: ld %zu of %zux%zu", call, ld, rows,
-                       cols);
+        (void)wgi_fail(wgi_core_of(t), WG_ESHAPE, "%s: ld %zu is less than the rows of %zux%zu",
+                       call, ld, rows, cols);
     return 1;
 }
 
@@ -361,7 +361,8 @@ static wg_status fitting(wgi_core *c, const char *call, const wg_mat *a, const d
     if (a->value == NULL)
         return wgi_refuse(c, WG_ESHAPE, "%s: a failed matrix, or a view out of range", call);
     if (w != NULL && ld < a->rows)
-        return wgi_refuse(c, WG_ESHAPE, "%s: ld %zu of %zux%zu", call, ld, a->rows, a->cols);
+        return wgi_refuse(c, WG_ESHAPE, "%s: ld %zu is less than the rows of %zux%zu", call, ld,
+                          a->rows, a->cols);
     if (wgi_mat_stale(c, a))
         return wgi_refuse(c, WG_ESTALE,
                           "%s: a matrix of another tape, or from before a reset or rewind",

@@ -114,12 +114,13 @@ wg_status wgi_fail_disordered(wgi_core *c, const wgi_record *r) {
     if (slot >= c->head.slots && c->loops)
         return wgi_fail(
             c, WG_ESTALE,
-            "slot %u was recorded with slot %u, a variable of a segment of a parallel loop: "
-            "wg_parallel_adopt comes first",
+            "the variable in slot %u was computed from that in slot %u, of a segment of a "
+            "parallel loop: wg_parallel_adopt comes first",
             r->out, slot);
     return wgi_fail(c, WG_ESTALE,
-                    "slot %u was recorded with slot %u, which a rewind had forgotten", r->out,
-                    slot);
+                    "the variable in slot %u was computed from that in slot %u, which a rewind "
+                    "had forgotten: with WG_CHECKED the statement is named",
+                    r->out, slot);
 }
 
 wg_status wgi_records_own(wgi_core *c) {

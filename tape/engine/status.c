@@ -65,6 +65,13 @@ const char *wg_tape_message(const wg_tape *t) {
     return t == NULL ? "wg_tape_message: the tape is NULL" : wgi_core_of_const(t)->message;
 }
 
+wg_status wg_tape_refuse(wg_tape *t, wg_status s, const char *text) {
+    char said[350]; /* a copy: it may be the message of before */
+    if (t == NULL) return s;
+    (void)snprintf(said, sizeof said, "%s", text != NULL ? text : wg_status_text(s));
+    return wgi_refuse(wgi_core_of(t), s, "%s", said);
+}
+
 /* ---- text of messages ---- */
 
 const char *wgi_number_text(char *buffer, double x) {

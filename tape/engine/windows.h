@@ -20,7 +20,7 @@ typedef struct wgi_windows {
     wgi_window *window;   /* `groups` entries of each, which are 0 between sweeps */
     size_t groups;        /* there is room for so many of each */
     double *rows;         /* of all that is shared */
-    unsigned char *swept; /* of each run: was it? Not, where there is nothing to do */
+    unsigned char *swept; /* by run: 1: it was swept; 0 also where it had no adjoints */
     atomic_flag busy[];   /* of each window */
 } wgi_windows;
 

@@ -82,6 +82,14 @@ ROW(wg_tape_message) {
     say("", "wg_tape_message(t)");
     sink = (double)strlen(wg_tape_message(t));
 }
+ROW(wg_tape_refuse) {
+    TAPE(t);
+    static const char *const texts[] = {"", "no rate %s", "a text of \303\244"};
+    const char *const text = one_in(20) ? NULL : texts[below(3)];
+    say("", "wg_tape_refuse(t, WG_ESHAPE, a text)");
+    if (wg_tape_refuse(t, WG_ESHAPE, text) != WG_ESHAPE)
+        finding("another status than was said");
+}
 ROW(wg_tape_stats) {
     TAPE(t);
     wg_stats s;
@@ -284,6 +292,7 @@ static const struct row list[] = {
     LISTED(wg_tape_forward, 6),
     LISTED(wg_tape_status, 2),
     LISTED(wg_tape_message, 2),
+    LISTED(wg_tape_refuse, 2),
     LISTED(wg_tape_stats, 2),
     LISTED(wg_status_text, 1),
     LISTED(wg_input, 24),

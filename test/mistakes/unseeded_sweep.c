@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* A sweep from a result that depends on no input of the tape.
  * run: WG_ESEED
- * run: does not depend on any input of this tape */
+ * run: no output depends on an input of this tape */
 #include <stdio.h>
 #include <wengert.h>
 

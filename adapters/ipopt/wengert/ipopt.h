@@ -14,7 +14,8 @@ WG_BEGIN_DECLS
 typedef struct wg_ipopt wg_ipopt;
 
 /* What is to be solved. Bounds are those of Ipopt, so that infinities are none; NULL: none at
- * all. Scalings are factors; NULL and 0: those that Ipopt finds. Arrays are copied. */
+ * all. Scalings are factors; NULL and 0: those that Ipopt finds. Arrays are copied, but for
+ * parameters. */
 typedef struct wg_ipopt_problem {
     size_t n, m;              /* variables, constraints */
     wg_callback *objective;   /* one output */
@@ -33,6 +34,11 @@ typedef struct wg_ipopt_problem {
     double objective_scaling;
     const double *scaling, *constraint_scaling; /* n, m */
     unsigned flags;                             /* WG_RECORD_ONCE, WG_COMPILE */
+    /* Numbers that may change between two solutions, and where they stand, as of a
+     * wg_computation: callbacks see n + parameters inputs, of a function they are those that are
+     * WG_PASSIVE. */
+    size_t parameters;
+    const double *parameter;
 } wg_ipopt_problem;
 
 /* wg_ipopt_new - patterns are found, and Ipopt's problem is made. NULL: out of memory;

@@ -46,12 +46,18 @@ typedef struct wg_computation {
      * the first point that a derivative is asked for. */
     const double *x;
     unsigned flags; /* WG_RECORD_ONCE | WG_COMPILE */
+    /* Numbers by which nothing is differentiated, and where they stand: read at each call, so
+     * that they may be changed between two solutions, also where the callback is recorded once.
+     * A callback sees n + parameters inputs, these last; of a function they are the inputs that
+     * are WG_PASSIVE, wherever these stand. */
+    size_t parameters;
+    const double *parameter;
 } wg_computation;
 
-/* wg_problem_new - what c points at is copied, but for data, function and what they refer to.
- * NULL: out of memory; otherwise its status says whether it can be used: WG_ENULL, WG_EARG
- * (flags, a passive input), WG_ESHAPE (groups or a function that do not fit n and m), or
- * what recording returned. */
+/* wg_problem_new - what c points at is copied, but for data, function, parameters and what they
+ * refer to. NULL: out of memory; otherwise its status says whether it can be used: WG_ENULL,
+ * WG_EARG (flags, a passive input where there are no parameters), WG_ESHAPE (groups or a function
+ * that do not fit n, m and parameters), or what recording returned. */
 WG_API wg_problem *wg_problem_new(const wg_computation *c);
 /* wg_problem_free - NULL is allowed. */
 WG_API void wg_problem_free(wg_problem *p);
@@ -81,7 +87,8 @@ WG_API void *wg_problem_room(wg_problem *p, size_t bytes, void (*release)(void *
  * s. */
 WG_API wg_status wg_problem_keep(wg_problem *p, wg_status s, const char *message);
 
-/* The sizes: inputs, outputs, inputs of a group. NULL, or no such group: 0. */
+/* The sizes: inputs, without parameters; outputs; inputs of a group. NULL, or no such group:
+ * 0. */
 WG_API size_t wg_problem_inputs(const wg_problem *p);
 WG_API size_t wg_problem_outputs(const wg_problem *p);
 WG_API size_t wg_problem_group(const wg_problem *p, size_t group);

@@ -47,7 +47,7 @@ static uint64_t bits_of(double x) {
     return b;
 }
 
-/* The union of a node, whatever is in it. */
+/* The bits of the union of a node, whichever member is in use. */
 static uint64_t holds(const wgi_node *n) { return bits_of(n->value); }
 
 static uint64_t hash(const wgi_graph *g, const wgi_node *n) {
@@ -273,8 +273,8 @@ static unsigned char when_of(wgi_graph *g, unsigned kind, size_t count, const ui
 /* How many nodes are asked for between two looks at whether the user wants to go on. */
 enum { ASKED = 4096 };
 
-/* The node that these say; `held` has the bits of its union. Members are written where the node
- * is to stand: what is read as a whole just after a part of it was written comes late. */
+/* The node of this kind and these operands, which is there or made; `held`: the bits of its
+ * union. They go to where it will stand: a whole read just after a part was written is late. */
 static uint32_t node_of(wgi_graph *g, wgi_node_kind kind, unsigned array, uint32_t part,
                         uint64_t held, size_t count, const uint32_t *x) {
     if (++g->asked % ASKED == 0) (void)wgi_progress_go_on(g->c, g->call);

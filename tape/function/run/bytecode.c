@@ -99,7 +99,7 @@ static void mark_uniforms(wgi_fn_maker *m) {
     const uint32_t each = wgi_fn_first_each(f), after = wgi_fn_first_after(f);
     for (uint32_t i = 0; i < f->nodes; i++) {
         const wgi_node *const n = &f->node[i];
-        /* operands come before: of two operations of each point nothing is to be asked */
+        /* only operands of other parts matter: those before `high` and those from `after` on */
         const uint32_t high = i >= each && i < after ? each : after;
         for (uint32_t k = 0; k < n->count; k++) {
             const uint32_t x = f->operand[n->first + k];
@@ -242,7 +242,7 @@ static void comparisons(wgi_fn_maker *m) {
     }
 }
 
-/* A piece of what is kept by node, all its bytes so; without a base it is only counted. */
+/* An array by node, filled with `byte`; where there is no memory yet, it is only counted. */
 static uint32_t *piece(const wgi_fn_maker *m, wgi_pieces *p, int of_use, int byte) {
     const size_t bytes = (m->f->nodes + 3) * sizeof(uint32_t);
     uint32_t *const at = of_use ? wgi_pieces_take(p, bytes) : NULL;

@@ -67,7 +67,7 @@ static void join(wgi_fn_maker *m, uint32_t lead, uint32_t i) {
 /* Which operations have slopes in this part, by their rows; the last one: of users. */
 typedef struct slopes {
     unsigned char of[WGI_ROWS + 1];
-    size_t nodes; /* that such a slope, or the value of one, is */
+    size_t nodes; /* how many are such a slope, or the value that it is the slope of */
 } slopes;
 
 static size_t row_or_users(const wg_scalar_op *op) {
@@ -201,7 +201,7 @@ static void mark_moved(wgi_fn_maker *m) {
     }
 }
 
-/* Of what node i reads and is put before it, the first from number `from` on. */
+/* The first node from number `from` on that node i reads and that is moved before i. */
 static uint32_t next_moved(const wgi_fn_maker *m, uint32_t i, uint32_t from) {
     const uint32_t here = wgi_fn_read_by(WGI_READ_NEXT, i), *const x = wgi_fn_operands_of(m, i);
     const uint32_t count = wgi_fn_node_of(m, i)->count, value = wgi_fn_value_of(m, i);
@@ -233,7 +233,7 @@ static void units_behind(wgi_fn_maker *m, uint32_t i) {
             unit_add(m, WGI_UNIT_STORES, m->result_batch[j]);
 }
 
-/* For most nodes none do. */
+/* Node i has been computed. Mostly no unit waits for it, which is asked here, in line. */
 static inline void defined(wgi_fn_maker *m, uint32_t i) {
     if ((m->mark[i] & (WGI_MARK_CHECKED | WGI_MARK_UNIFORM)) || m->sum != NULL ||
         m->guarded != NULL || m->wanted_by[i] != WGI_NO_NODE)

@@ -12,7 +12,7 @@
 
 /* An instruction whose operands are still nodes. LEAVES: the result stays in the accumulator,
  * and is stored only if somebody reads it later. */
-typedef enum { NOTHING, COLUMN, UNIFORM, RAW } field_kind; /* of two bits */
+typedef enum { NOTHING, COLUMN, UNIFORM, RAW } field_kind; /* fits into two bits */
 typedef enum { NO_RESULT, LEAVES, STORES_IT } result_kind;
 typedef struct draft {
     uint16_t code;
@@ -249,8 +249,8 @@ static uint32_t *column_add(wgi_fn_maker *m, uint32_t node) {
     return x;
 }
 
-/* Lists the parts that are wanted, ascending as their nodes are, and their numbers. There may
- * be many more that are not wanted: the lists are not as long as those. */
+/* Lists the parts that are wanted, and their numbers, in ascending order. Parts that are not
+ * wanted, of which there may be many more, take no room in these lists. */
 static void list_parts(wgi_fn_maker *m, uint32_t node, wgi_fn_call *c) {
     const size_t first = m->columns.count;
     for (uint32_t j = wgi_fn_sibling_of(m, node); j != WGI_NO_NODE;
@@ -259,7 +259,7 @@ static void list_parts(wgi_fn_maker *m, uint32_t node, wgi_fn_call *c) {
     for (uint32_t k = 0; k < c->results; k++) (void)column_add(m, 0);
     if (wgi_fn_failed(m)) return;
     uint32_t *const result = (uint32_t *)m->columns.at + first;
-    for (uint32_t k = 0; k < c->results / 2; k++) { /* the last one joined the family first */
+    for (uint32_t k = 0; k < c->results / 2; k++) { /* listed backwards so far */
         const uint32_t last = result[c->results - 1 - k];
         result[c->results - 1 - k] = result[k];
         result[k] = last;

@@ -13,7 +13,7 @@
 enum { POINTS = 8, NEAR = 1 << 21 };
 
 typedef struct work {
-    int block; /* its descriptor does it */
+    int block; /* 1: an operation of whole.h, done by its descriptor */
     wgi_dense_op dense;
     wgi_whole_op whole;
     size_t points;            /* loaded together */

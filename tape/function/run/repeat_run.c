@@ -105,7 +105,7 @@ static void note(wgi_fn_run *r, const wgi_fn_call *call, size_t point, size_t gu
     wgi_fn_guard_note(r, r->first + point, number);
 }
 
-/* What is not computed since it was stopped is NaN. */
+/* Fills the results of a repeat that was stopped with NaN. */
 static void forget(const wgi_fn_run *r, const wgi_fn_call *call) {
     const uint32_t *const result = results(r, call);
     for (uint32_t k = 0; k < call->results; k++)
