@@ -254,6 +254,18 @@ static inline FILE *open_file(const char *name) {
 #define COMMON_FLAGS                                                                           \
     "-std=gnu11 -fno-builtin -fPIC -ffp-contract=off -fno-asynchronous-unwind-tables"
 
+/* Derivatives of a dual stand in few registers of the widest vectors that this machine has: sixteen
+ * of them are compiled in a third of the time. What they are has the same bits. */
+static inline const char *machine_flags(void) {
+#if defined(__x86_64__)
+    if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl") &&
+        __builtin_cpu_supports("avx512dq"))
+        return "-mavx512f -mavx512vl -mavx512dq";
+    if (__builtin_cpu_supports("avx2")) return "-mavx2";
+#endif
+    return "";
+}
+
 /* ---- what was compiled before ---- */
 
 /* Two hashes of all that a compiler is given; files in it are each seen once. */
@@ -328,6 +340,7 @@ static inline bool is_kept(char *path, size_t room, const char *way, const char 
     digest d = digest_of_headers();
     digest_text(&d, way, strlen(way) + 1);
     digest_text(&d, compiler(), strlen(compiler()) + 1);
+    digest_text(&d, machine_flags(), strlen(machine_flags()) + 1);
     const size_t n = strlen(scratch);
     for (const char *s = flags, *end; *s; s = end) {
         end = strstr(s, scratch);
@@ -386,8 +399,8 @@ static inline void precompile(const char *flags) {
     print_into(path, sizeof path, "%s/wengert.h.gch", folder);
     if (access(path, F_OK) == 0) return;
     have_folder(folder);
-    must_run("%s " COMMON_FLAGS " %.*s -I%s/include -x c-header %s/include/wengert.h -o %s",
-             compiler(), (int)(end - flags), flags, here, here, path);
+    must_run("%s " COMMON_FLAGS " %s %.*s -I%s/include -x c-header %s/include/wengert.h -o %s",
+             compiler(), machine_flags(), (int)(end - flags), flags, here, here, path);
 }
 
 /* A library NAME.so of NAME.c in the scratch directory. The functions of ours and of libraries of
@@ -401,8 +414,8 @@ static inline void build_library(const char *name, const char *flags) {
         precompile(flags);
         make_kept(made, sizeof made, path);
         must_run("%s " COMMON_FLAGS
-                 " -shared -nostdlib -Wl,-Bsymbolic %s -I%s/include -I%s -o %s %s/%s",
-                 compiler(), flags, here, here, made, scratch, source);
+                 " %s -shared -nostdlib -Wl,-Bsymbolic %s -I%s/include -I%s -o %s %s/%s",
+                 compiler(), machine_flags(), flags, here, here, made, scratch, source);
         keep(made, path);
     }
     print_into(target, sizeof target, "%s/%s", here, path);
@@ -416,8 +429,8 @@ static inline void take(const char *source, const char *flags) {
     if (is_kept(path, sizeof path, "taken", source, flags)) return;
     precompile(flags);
     make_kept(made, sizeof made, path);
-    must_run("%s " COMMON_FLAGS " -fsyntax-only %s -I%s/include -I%s -x c %s/%s", compiler(),
-             flags, here, here, scratch, source);
+    must_run("%s " COMMON_FLAGS " %s -fsyntax-only %s -I%s/include -I%s -x c %s/%s", compiler(),
+             machine_flags(), flags, here, here, scratch, source);
     FILE *const f = fopen(made, "w");
     assert_non_null(f);
     (void)fclose(f);

@@ -68,6 +68,13 @@ static bool is_alone(const construct *c, const mode *how) {
 #endif
 }
 
+/* Optimised, every second construct by itself, the others as quickly as may be. */
+static const char *flags_of(const construct *c, const mode *how) {
+    if (how->alone && !is_alone(c, how)) return QUICK_WIDE;
+    const bool optimised = modes_of_one != SOME || c->turn / 2 % 2 == 0;
+    return optimised || strcmp(how->flags, OPTIMISED) != 0 ? how->flags : QUICK;
+}
+
 static void read_construct(construct *c, const char *path) {
     char *const s = whole_file(path);
     char inputs[512] = "", outputs[16] = "";
@@ -244,7 +251,7 @@ static void *converted_by(const construct *c, const mode *how) {
     else put_rows(to, function, c->n, "wgt_from", c->m);
     (void)fclose(to);
     print_into(folder, sizeof folder, " %s/", scratch);
-    const char *const flags = how->alone && !is_alone(c, how) ? QUICK_WIDE : how->flags;
+    const char *const flags = flags_of(c, how);
     if (!is_alone(c, how)) include_precompiled(first, sizeof first, flags);
     print_into(options, sizeof options, "%s -Wall -Wextra -Werror %s -Itest/convert%s", flags,
                first, words(files, sizeof files, c->files, folder, "_wg.c"));

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 # headers - every public header compiles alone, twice over, and in any order with the others, as C11
-# and as C++17, with DEPTH=2 all together also as C++11: one that needs another one before it is found as C++17. What the headers
+# and as C++17, with DEPTH=2 all together also as C++11: one that needs another one before it is found as C++17, and by gcc, so that
+# clang has all together, and with DEPTH=2 each alone. What the headers
 # define carries the prefix, so that nothing of a user's is in the way, macros of one letter among it (-DN=100).
 set -eu
 dir=$(mktemp -d)
@@ -32,11 +33,12 @@ compiles() {
     $CXX -std=c++17 $warn_cxx $CPPFLAGS "$@" -fsyntax-only -x c++ "$dir/$name.c" || complain "$name $* as C++17"
 }
 
+case $DEPTH${CC##*/} in 1clang*) alone= ;; *) alone=1 ;; esac
 mkdir "$dir/wengert"
 reversed=
 for header in $public; do
     printf '#include <%s>\n#include <%s>\ntypedef int not_empty;\n' "$header" "$header" >"$dir/$header.c"
-    compiles "$header"
+    [ ! "$alone" ] || compiles "$header"
     reversed="$header $reversed"
 done
 compiles wengert/generic.h -DWG_AS_DOUBLE
@@ -51,13 +53,13 @@ compiles wengert/generic.h -DWG_AS_DUAL $letters
 } >"$dir/backwards.c"
 $CC -std=gnu11 $warn_c $CPPFLAGS -fsyntax-only "$dir/backwards.c" || complain 'backwards'
 
-# As C++11, backwards, too: all but generic.h, which is for C++17; and retype.hpp, after which double is another type.
-if [ "$DEPTH" -gt 1 ]; then
-    for header in $reversed; do case $header in *generic*.h | *retype.hpp) ;; *) echo "#include <$header>" ;; esac; done >"$dir/together.c"
+# As C++, backwards, too: all but generic.h, which is for C++17; and retype.hpp, after which double is another type.
+for header in $reversed; do case $header in *generic*.h | *retype.hpp) ;; *) echo "#include <$header>" ;; esac; done >"$dir/together.c"
+for standard in $([ "$alone" ] || echo c++17) $([ "$DEPTH" -le 1 ] || echo c++11); do
     for all in together wengert/retype.hpp; do
-        $CXX -std=c++11 $warn_cxx $CPPFLAGS -fsyntax-only -x c++ "$dir/$all.c" || complain "$all as C++11"
+        $CXX -std=$standard $warn_cxx $CPPFLAGS -fsyntax-only -x c++ "$dir/$all.c" || complain "$all as $standard"
     done
-fi
+done
 
 # wengert.h brings in all of them that it does not name at its head.
 echo '#include <wengert.h>' | $CC $CPPFLAGS -Iinclude -M -x c - >"$dir/brought"

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* program.c - see program.h. The three runs are program_kernel.h over three types. */
 #include "program.h"
+#include "sanitized.h"
 #include <stdlib.h>
 #include <string.h>
 #include <wengert.h>

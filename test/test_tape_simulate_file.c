@@ -24,8 +24,8 @@ typedef struct result {
 } result;
 
 static const wg_ode_options ways[] = {
-    {.method = WG_RK4, .step = 0.002, .stored = 7},
-    {.method = WG_DOPRI5, .step = 0.01},
+    {.method = WG_RK4, .step = SANITIZED ? 0.01 : 0.002, .stored = 7},
+    {.method = WG_DOPRI5, .step = SANITIZED ? 0.04 : 0.01},
     {.rtol = 1e-12, .atol = 1e-13, .stored = 5},
     {.rtol = 1e-8, .atol = 1e-9, .max_step = 0.05, .stored = 3},
     {.method = WG_RODAS4, .rtol = 1e-6, .atol = 1e-7, .max_step = 0.05}};
