@@ -26,7 +26,7 @@ static size_t columns(const wg_block *b) {
 static wg_status solve_shape(wg_block *b) {
     const size_t count = wgi_factored_of(b)->count, n = b->in[0].rows;
     if (wgi_factored_of(b)->trans > 1)
-        return wgi_block_refuse(b, WG_EARG, "trans is neither N nor T");
+        return wgi_block_refuse(b, WG_EARG, "the flag trans is neither N nor T");
     const wg_status s = wgi_factor_shape(b);
     if (s != WG_OK) return s;
     const size_t k = columns(b);
@@ -252,7 +252,7 @@ static wg_status trsm_shape(wg_block *b) {
         (p->trans != 'N' && p->trans != 'T') || (p->diag != 'N' && p->diag != 'U'))
         return wgi_block_refuse(
             b, WG_EARG,
-            "a flag is no letter of its own: side L R, uplo L U, trans N T, diag N U");
+            "a flag is not one of its letters: side L R, uplo L U, trans N T, diag N U");
     const size_t k = p->count != 0 ? b->in[1].cols / p->count : 0;
     if ((n != 0 && p->count > SIZE_MAX / n) || b->in[0].cols != n * p->count ||
         b->in[1].cols != k * p->count)
