@@ -5,7 +5,6 @@
 #         WERROR=1 (warnings are errors), V=1 (show the commands),
 #         T=PATTERN (only the tests so named, as in T='test_ops_*'), DEPTH=2 (with repetitions),
 #         TEST_LEVEL=-O0 (how tests are optimised; those in TEST_LEVEL_NOT are as the library),
-#         COLD_LEVEL=-O0 (how what is seldom hot in the library is optimised, under a sanitizer),
 #         CACHE= (no ccache, which compiles where it is installed).
 # Ours:   everything else. Objects stand in build/<hash of compiler and flags>/, so that
 #         compilers, sanitizers and flags never mix.
@@ -123,7 +122,7 @@ JANSSON_CFLAGS := $(call packages,--cflags,jansson)
 JANSSON_LIBS := $(call packages,--libs,jansson,-ljansson)
 # $(shell) does not see make's variables; the hash is of this text and the compiler's version.
 quoted = '$(subst ','\'',$(1))'
-FLAGS := $(CC)|$(CXX)|$(CPPFLAGS)|$(CFLAGS)|$(CXXFLAGS)|$(LDFLAGS)|$(OUR_CPPFLAGS)|$(OUR_CFLAGS)|$(BENCH_FLAGS)|$(PEER_FLAGS)|$(MATH_LIBS)$(if $(filter mpich,$(MPI)),|mpich)$(if $(TEST_LEVEL),|$(TEST_LEVEL)|$(TEST_LEVEL_NOT))$(if $(COLD_LEVEL),|$(COLD_LEVEL))
+FLAGS := $(CC)|$(CXX)|$(CPPFLAGS)|$(CFLAGS)|$(CXXFLAGS)|$(LDFLAGS)|$(OUR_CPPFLAGS)|$(OUR_CFLAGS)|$(BENCH_FLAGS)|$(PEER_FLAGS)|$(MATH_LIBS)$(if $(filter mpich,$(MPI)),|mpich)$(if $(TEST_LEVEL),|$(TEST_LEVEL)|$(TEST_LEVEL_NOT))
 B := build/$(shell { printf '%s\n' $(call quoted,$(FLAGS)); $(CC) --version; } 2>/dev/null | cksum | cut -d' ' -f1)
 
 VERSION := $(shell sed -n 's/^.define WG_VERSION "\(.*\)"/\1/p' include/wengert/config.h)
@@ -427,11 +426,6 @@ X86 := $(filter x86_64-%,$(shell $(CC) -dumpmachine 2>/dev/null))
 WIDER := $(if $(findstring undefined,$(CFLAGS)),-fno-sanitize=undefined)
 $(B)/ops/scalar/elementwise_avx2.o $(B)/tape/function/run/interpreter_avx2.o: MORE_CFLAGS = $(WIDER) $(if $(X86),-mavx2 -mfma)
 $(B)/ops/scalar/elementwise_avx512.o $(B)/tape/function/run/interpreter_avx512.o: MORE_CFLAGS = $(WIDER) $(if $(X86),-mavx2 -mfma -mavx512f -mavx512dq -mavx512vl)
-# What is compiled otherwise where COLD_LEVEL is given: operations on matrices but the loops over arrays, and what makes, writes
-# and reads functions.
-COLD := $(filter-out $(patsubst %,$(B)/ops/matrix/%.o,convolution_maps dense normal_density covariance gaussian_process softmax products structured_products vector_products kalman), \
-    $(filter $(patsubst %,$(B)/%/%,ops/matrix $(addprefix tape/,check model optimise $(addprefix function/,file flatten make native text))),$(LIB_OBJS)))
-$(if $(COLD_LEVEL),$(COLD)): MORE_CFLAGS = $(COLD_LEVEL)
 
 $(B)/libsupport.a: $(SUPPORT_OBJS) $(call list,support)
 	$(archive)
