@@ -297,7 +297,7 @@ static void compare_all(int mode, int p, int q, const struct derivatives *got,
 }
 
 static void try_operation(void) {
-    static const int powers[] = {0, -700, -600, -530, -300, 300, 530, 600, 700};
+    static const int powers[] = {0, -800, -700, -600, -530, -300, 300, 530, 600, 700, 800};
     enum { POWERS = sizeof powers / sizeof *powers, MOST = 900 };
     static struct derivatives want[MODES], got;
     double x[NUMBERS], v[NUMBERS], at[NUMBERS], along[NUMBERS];

@@ -140,7 +140,7 @@ static int exponent_of(size_t n, const double *x, int *e) {
 
 /* Of the products of columns of x, which are to go through the triangle once more, and of y:
  * where x would leave the range there, though the product does not, a power of two is handed
- * over to y. power: what each column of x has been multiplied by; NULL: not wanted. */
+ * over to y. power: of each column of x the exponent of that power; NULL: not wanted. */
 static void even_out(const struct least *s, size_t n, double *x, size_t m, double *y,
                      double *power) {
     enum { FAR = 900, NEARER = 500 }; /* powers of two from 1 */
@@ -149,14 +149,14 @@ static void even_out(const struct least *s, size_t n, double *x, size_t m, doubl
         const double r = fabs(s->a[i * (s->m + 1)]);
         low = fmin(low, r), high = fmax(high, r);
     }
-    for (size_t j = 0; j < s->k && power != NULL; j++) power[j] = 1;
+    for (size_t j = 0; j < s->k && power != NULL; j++) power[j] = 0;
     if (!(low > 0 && high < INFINITY)) return;
     for (size_t j = 0; j < s->k; j++) {
         int most;
         if (!exponent_of(n, x + j * n, &most)) continue;
         const int up = most - ilogb(low), down = most - ilogb(high);
         const int by = up > FAR ? NEARER - up : down < -FAR ? -NEARER - down : 0;
-        if (power != NULL) power[j] = ldexp(1, by);
+        if (power != NULL) power[j] = by;
         for (size_t i = 0; by != 0 && i < n; i++) x[i + j * n] = ldexp(x[i + j * n], by);
         for (size_t i = 0; by != 0 && i < m; i++) y[i + j * m] = ldexp(y[i + j * m], -by);
     }
@@ -306,10 +306,10 @@ struct fitted {
 
 /* Pairs of columns, of m or n numbers; the longer of both. Of Y and R, and of Z and V, which are
  * multiplied with each other, the first of both is times a power of two, and the other over it
- * (even_out), with their tangents. */
+ * (even_out), with their tangents. The power itself may be no number. */
 struct adjoint_of_fit {
     struct least s;
-    double *left, *right, *power; /* saved: R and Y, or Z and V; that of each column */
+    double *left, *right, *power; /* saved: R and Y, or Z and V; its exponent, by column */
     double *one, *two, *three, *m4, *n4;
 };
 
@@ -397,8 +397,8 @@ static void tangent_or_zero(const wg_block_arg *a, double *to) {
 /* x, columns of n numbers, times or over the power of two. */
 static void times_power(const struct adjoint_of_fit *f, int over, size_t n, double *x) {
     for (size_t j = 0; j < f->s.k; j++) {
-        const double by = over ? 1 / f->power[j] : f->power[j];
-        for (size_t i = 0; by != 1 && i < n; i++) x[i + j * n] *= by;
+        const int by = (int)(over ? -f->power[j] : f->power[j]);
+        for (size_t i = 0; by != 0 && i < n; i++) x[i + j * n] = ldexp(x[i + j * n], by);
     }
 }
 
