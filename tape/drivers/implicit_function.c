@@ -44,7 +44,7 @@ static wg_status explain(const making *m, wg_status s) {
 }
 
 /* Evaluates F_x at the recorded point, which a solve is recorded with, and records F, while the
- * tape of the recording is closed. */
+ * tape of the recording is closed and held. */
 static wg_status record(making *m) {
     wgi_core *const c = wgi_core_of(m->work), *const of = m->k->c;
     wg_mark inside;
@@ -53,12 +53,15 @@ static wg_status record(making *m) {
     memcpy(m->e.value, m->b->operand[1].value, m->n * sizeof(double));
     memcpy(m->e.value + m->n, m->b->operand[0].value, m->np * sizeof(double));
     const uint64_t stamps = wgi_tape_close(of);
+    const wgi_hold before = wgi_tape_hold(of);
     s = wgi_equations_by_rows(c, &m->e);
     if (s == WG_OK) s = wgi_equations_refuse_infinite(c, &m->e);
     if (s == WG_OK) s = wgi_equations_record(c, &m->e, &inside);
-    if (wgi_tape_open_again(of, stamps)) return s;
-    return wgi_fail(m->g->c, WG_EMODE,
-                    "the function of an implicit one has reset or rewound the tape");
+    const int asked = wgi_tape_release(of, before);
+    (void)wgi_tape_open_again(of, stamps);
+    if (!asked) return s;
+    return wgi_fail(m->g->c, WG_EMODE, "%s: the function of %s would reset or rewind the tape",
+                    m->g->call, m->b->op->name);
 }
 
 /* The nodes of F, and of its derivatives by x. */

@@ -9,7 +9,9 @@
  * so that all that is asked of F is a product with its Hessian, by wg_tape_hvp on a recording
  * of F: that of the last point is kept.
  * A replay solves anew, by Newton's method from the solution of the recording, whatever was
- * replayed before. */
+ * replayed before.
+ * F is called while the tape of the recording is closed. It is also held, by whoever calls the
+ * operation: F neither resets nor rewinds it. */
 #include "implicit.h"
 #include "ops/matrix/traits.h"
 #include "tape/engine/numbers.h"
@@ -18,10 +20,6 @@
 
 #include <math.h>
 #include <string.h>
-
-/* F is called while the tape of the recording is closed. If it is not any more, F has reset or
- * rewound it, and the parameters of the operation may be gone. */
-static int is_gone(const wgi_core *c) { return !c->closed; }
 
 /* ---- Newton's method ---- */
 
@@ -74,11 +72,10 @@ static int is_rounding(const newton *w, double size) {
 /* From the values in w->e on: their Jacobian is factored at the end. */
 static wg_status iterate(wgi_core *c, newton *w) {
     const size_t n = w->e.n;
-    const wgi_core *const of = w->k->c;
     double last = INFINITY;
     for (int made = 0, halved = 0; made < STEPS;) {
         wg_status s = wgi_equations_by_rows(c, &w->e);
-        if (s != WG_OK || is_gone(of)) return s;
+        if (s != WG_OK) return s;
         if (wgi_equations_infinite(&w->e) != n) {
             if (made == 0 || halved++ == HALVINGS)
                 return wgi_equations_refuse_infinite(c, &w->e);
@@ -114,16 +111,15 @@ static wg_status solve(wgi_core *c, const wgi_solution *k, const double *p, doub
     w.simple = w.step + n;
     wg_status s = wgi_equations_room(c, &w.e);
     if (s != WG_OK) return s;
-    const wgi_core *const of = k->c;
     memcpy(w.e.value, k->x, n * sizeof *x);
     memcpy(w.e.value + n, p, np * sizeof *p);
     if (memcmp(p, k->p, np * sizeof *p) != 0) s = iterate(c, &w);
     else {
         s = wgi_equations_by_rows(c, &w.e);
         if (s == WG_OK) s = wgi_equations_refuse_infinite(c, &w.e);
-        if (s == WG_OK && !is_gone(of)) s = wgi_equations_factor(c, &w.e, &k->at);
+        if (s == WG_OK) s = wgi_equations_factor(c, &w.e, &k->at);
     }
-    if (s == WG_OK && !is_gone(of)) memcpy(x, w.e.value, n * sizeof *x);
+    if (s == WG_OK) memcpy(x, w.e.value, n * sizeof *x);
     return s;
 }
 
@@ -163,7 +159,7 @@ static wg_status value(wg_block *b) {
     const uint64_t stamps = wgi_tape_close(c);
     s = solve(wgi_core_of(t), k, b->in[0].value, b->out[0].value);
     wgi_beside_close(c);
-    if (!wgi_tape_open_again(c, stamps)) return WG_EMODE;
+    (void)wgi_tape_open_again(c, stamps);
     if (s != WG_OK) b->why = said(wgi_core_of(t), call);
     return s;
 }
@@ -231,7 +227,6 @@ static wg_status recorded(const adjoint *a, const double *x, const double *p, wg
     wg_status s = wgi_beside_open(a->c, WG_KEEP_CODE, &t);
     if (s != WG_OK) return s;
     wgi_core *const c = *out = wgi_core_of(t);
-    const wgi_core *const of = a->of->c;
     wgi_equations e = a->of->of;
     wg_mark inside;
     s = wgi_equations_room(c, &e);
@@ -240,7 +235,6 @@ static wg_status recorded(const adjoint *a, const double *x, const double *p, wg
     memcpy(e.value + e.n, p, e.np * sizeof *p);
     s = wgi_equations_record(c, &e, &inside);
     if (s == WG_OK) s = wgi_equations_refuse_infinite(c, &e);
-    if (s == WG_OK && is_gone(of)) s = WG_EMODE;
     if (s != WG_OK) return s;
     *state = (wgi_solution_state){0, c->identity, c->generation, e.in, e.out, wg_tape_mark(t)};
     return WG_OK;
@@ -250,7 +244,6 @@ static wg_status recorded(const adjoint *a, const double *x, const double *p, wg
 static wg_status hessian_product(wg_block *b, const double *l, const double *v, double *h) {
     const adjoint *const a = b->params;
     const size_t n = a->of->of.n, all = n + a->of->of.np;
-    const wgi_core *const of = a->of->c;
     wgi_solution_state *const state = a->of->state;
     memset(h, 0, all * sizeof *h);
     if (wgi_all_zero(l, n) || wgi_all_zero(v, all)) return WG_OK;
@@ -264,7 +257,7 @@ static wg_status hessian_product(wg_block *b, const double *l, const double *v, 
         else s = wg_tape_rewind(&c->head, state->end);
     } else if (c != NULL) b->why = c->message;
     wgi_beside_close(a->c);
-    if (s != WG_OK && !is_gone(of)) state->identity = 0;
+    if (s != WG_OK) state->identity = 0;
     return s;
 }
 

@@ -7,7 +7,8 @@
  * product with the Hessian of <w, A(p) x>. At' w is in such a product, too.
  *
  * All that is asked of the user's product goes by the drivers of functions of matrices, on a
- * tape beside that of the recording, which is closed meanwhile. */
+ * tape beside that of the recording, which is closed meanwhile. It is also held, by whoever
+ * calls the operation: the product neither resets nor rewinds it. */
 #include <wengert/krylov.h>
 #include <wengert/products.h>
 
@@ -61,9 +62,6 @@ static wg_status open(run *r, wg_block *b, size_t n, size_t first, unsigned flag
     return WG_OK;
 }
 
-/* Nothing of the block is there any more. */
-static int is_gone(const run *r) { return !r->k.c->closed; }
-
 /* What the tape beside says of a failure, without the name of the driver. */
 static const char *said(const wg_tape *t) {
     const char *const text = wg_tape_message(t), *const colon = strstr(text, ": ");
@@ -71,7 +69,6 @@ static const char *said(const wg_tape *t) {
 }
 
 static wg_status told(const run *r, wg_status s) {
-    if (is_gone(r)) return WG_EMODE;
     if (s != WG_OK && r->b->why == NULL) r->b->why = said(r->t);
     return s;
 }
@@ -79,9 +76,8 @@ static wg_status told(const run *r, wg_status s) {
 static wg_status close_run(run *r, wg_status s) {
     wgi_core *const c = r->k.c;
     wgi_beside_close(c);
-    if (r->was_closed) return is_gone(r) ? WG_EMODE : s;
-    if (wgi_tape_open_again(c, r->stamps)) return s;
-    return WG_EMODE;
+    if (!r->was_closed) (void)wgi_tape_open_again(c, r->stamps);
+    return s;
 }
 
 /* ---- products ---- */
@@ -138,7 +134,7 @@ static wg_status solve(run *r, int transposed, const double *y, double *x, doubl
     k.iterations = r->k.iterations != 0 ? r->k.iterations : 10 * r->n + 100;
     k.restart = r->k.restart, k.tolerance = r->k.tolerance;
     const wg_status s = (gmres ? wgi_gmres : wgi_cg)(&k, y, x, room);
-    if (s != WG_OK && !is_gone(r) && k.why != NULL) r->b->why = k.why;
+    if (s != WG_OK && k.why != NULL) r->b->why = k.why;
     return s;
 }
 

@@ -34,7 +34,7 @@ static wg_status sweep_all(wgi_core *c, uint64_t high, uint64_t low) {
         /* a traced tape has none of these */
         if (b->op == &wgi_small_op) b = wgi_small_reverse(c, b, low);
         else s = wgi_block_reverse(c, b);
-        if (s != WG_OK) return s; /* the block may be gone */
+        if (s != WG_OK) return s;
         c->untouched = untouched;
         high = b->record;
         b = b->prev;
