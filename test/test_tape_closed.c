@@ -164,14 +164,17 @@ static void a_mark_of_a_sweep_is_one_of_a_tape_that_is_well(void **state) {
 typedef struct source {
     wg_tape *t;
     wg_mark start;
-    int how; /* in a sweep: 1: resets, 2: rewinds, and records over it */
+    int how;  /* in a sweep: 1: resets, 2: rewinds, and records over it */
+    int well; /* not in so many calls */
 } source;
 
 static wg_status numbers(size_t first, size_t count, double *data, void *user) {
-    const source *const s = user;
-    if (s->how == 1) wg_tape_reset(s->t);
-    if (s->how == 2) assert_int_equal(wg_tape_rewind(s->t, s->start), WG_EMODE);
-    if (s->how != 0) {
+    source *const s = user;
+    const int how = s->well > 0 ? 0 : s->how;
+    s->well--;
+    if (how == 1) wg_tape_reset(s->t);
+    if (how == 2) assert_int_equal(wg_tape_rewind(s->t, s->start), WG_EMODE);
+    if (how != 0) {
         static const double ones[4096] = {1};
         (void)wg_mat_input(s->t, 4096, 1, ones, 4096);
     }
@@ -183,6 +186,27 @@ static wg_status product(wg_tape *t, size_t n, const wg_real *x, size_t m, wg_re
     (void)n, (void)m, (void)data;
     y[0] = wg_let(t, wg_mul(x[0], x[1]));
     return WG_OK;
+}
+
+/* A map of a by those numbers on a forward tape: they come once for the values, then for the
+ * tangents. */
+static void map_forward(const wg_callable *k, const double *x, int how, size_t lanes) {
+    wg_tape *const t = wg_tape_new(NULL);
+    assert_int_equal(wg_tape_forward(t, lanes), WG_OK);
+    source s = {t, wg_tape_mark(t), how, 1};
+    const wg_mat a = wg_mat_input(t, 1, 3, x, 1);
+    const wg_source from[] = {wg_from_matrix(a), wg_from_fill(numbers, &s)};
+    wg_mat y;
+    for (size_t i = 0; i < 3; i++)
+        assert_int_equal(wg_tangent_seed(t, wg_mat_at(a, 0, i), lanes - 1, 1), WG_OK);
+    assert_int_equal(wg_map(t, k, 3, from, NULL, &y), how != 0 ? WG_EMODE : WG_OK);
+    assert_true(s.well < 0); /* they were asked for again */
+    for (size_t i = 0; how == 0 && i < 3; i++)
+        assert_true(wg_tangent(t, wg_mat_at(y, 0, i), lanes - 1) == (double)(i + 1));
+    if (how != 0)
+        assert_non_null(
+            strstr(wg_tape_message(t), "its tangent would reset or rewind the tape"));
+    wg_tape_free(t);
 }
 
 /* A map goes on with its numbers after the callback that gives some of them: in sweeps, in
@@ -198,7 +222,7 @@ static void a_callback_that_gives_numbers_does_not_reset_the_tape(void **state) 
     assert_int_equal(wg_callable_new(t, f, &k), WG_OK);
     for (int run = 0; run < 6; run++) {
         wg_tape_reset(t);
-        source s = {t, wg_tape_mark(t), 0};
+        source s = {t, wg_tape_mark(t), 0, 0};
         const wg_mat a = wg_mat_input(t, 1, 3, x, 1);
         const wg_source from[] = {wg_from_matrix(a), wg_from_fill(numbers, &s)};
         wg_mat y;
@@ -219,6 +243,8 @@ static void a_callback_that_gives_numbers_does_not_reset_the_tape(void **state) 
         for (size_t i = 0; i < 3; i++)
             assert_true(g[i] == 2 * x[i] * (double)((i + 1) * (i + 1)));
     }
+    for (size_t lanes = 1; lanes < 3; lanes++)
+        for (int how = 0; how < 3; how++) map_forward(k, x, how, lanes);
     wg_callable_free(k);
     wg_function_free(f);
     wg_tape_free(t);

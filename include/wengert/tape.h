@@ -54,6 +54,8 @@ WG_API void wg_tape_free(wg_tape *t);
 
 /* wg_tape_reset - forgets all variables and clears the status; memory is kept, unless there was
  * too little of it: then all is given back, and the next recording finds room.
+ * It does nothing in a function of the user's that works for this tape: that of an operation,
+ * or one that gives numbers to it or is told of progress.
  * Cost: O(1), whatever was recorded before. */
 WG_API void wg_tape_reset(wg_tape *t);
 
@@ -66,7 +68,8 @@ WG_API wg_mark wg_tape_mark(const wg_tape *t);
  * WG_CHECKED always.
  * Errors: WG_ENULL, WG_EMARK; WG_EGUARD, or the status of a lookup or a matrix operation: a
  * replay was stopped by it, only a reset helps; WG_ENOMEM, WG_EBUDGET: no room for the note
- * that a further branch begins. */
+ * that a further branch begins; WG_EMODE: where a reset does nothing, and on the tape of a
+ * segment. */
 WG_API WG_MUST_CHECK wg_status wg_tape_rewind(wg_tape *t, wg_mark m);
 
 /* wg_tape_pause, wg_tape_resume - while paused, statements are evaluated and not recorded:
