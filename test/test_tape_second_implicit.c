@@ -528,8 +528,8 @@ static void nor_do_equations_change_the_tape_of_a_function_that_is_made(void **s
         wg_tape *const t = open_tape();
         mischief k = {NULL, what, {0}};
         wg_function *f = NULL;
-        assert_int_equal(
-            wg_function_record(t, with_naughty, &k, 1, &in, &at, 1, &out, &f), WG_EMODE);
+        assert_int_equal(wg_function_record(t, with_naughty, &k, 1, &in, &at, 1, &out, &f),
+                         WG_EMODE);
         if (strstr(wg_tape_message(t), "wg_function_record: the function of wg_implicit would "
                                        "reset or rewind the tape") == NULL)
             fail_msg("%s", wg_tape_message(t));

@@ -166,9 +166,10 @@ static int is_found(struct program_random *r, const struct program_op *op) {
 /* What the checker does not see it does not judge: 0, or 1: there is such an error. */
 static int plant(void) {
     static const char *const name[] = {
-        "div",         "exp",       "sin",      "pow",          "matmul", "softmax",  "solve",
-        "inverse_spd", "logabsdet", "cholesky", "qr_r",         "pinv",   "eigvalsh", "svdvals",
-        "expm",        "sqrtm",     "lyapunov", "norm_nuclear", "map",    "scan"};
+        "div",      "exp",         "sin",       "pow",      "matmul",      "softmax",
+        "solve",    "inverse_spd", "logabsdet", "cholesky", "qr_r",        "pinv",
+        "eigvalsh", "svdvals",     "expm",      "sqrtm",    "lyapunov",    "norm_nuclear",
+        "map",      "scan",        "sylvester", "lstsq",    "svd_product", "eigh_product"};
     struct program_random r = {1, NULL};
     int bad = 0;
     for (size_t i = 0; i < sizeof name / sizeof *name; i++)

@@ -224,18 +224,6 @@ struct toy_matrix toy_eigh_product(const struct toy_matrix *a) {
     return noisy_product(&v, &u);
 }
 
-void toy_count_gaps(const struct toy_matrix *w) {
-    toy_real most = 0, few = INFINITY;
-    for (size_t i = 0; i < w->rows; i++) {
-        const toy_real size = fabsl(w->v[i].c[0]);
-        if (size > most) most = size;
-        if (size > 0 && size < few) few = size;
-        if (i > 0 && fabsl(w->v[i].c[0] - w->v[i - 1].c[0]) < few)
-            few = fabsl(w->v[i].c[0] - w->v[i - 1].c[0]);
-    }
-    if (few > 0 && most > 0) toy_run.condition *= most / few;
-}
-
 void toy_spectrum(const struct toy_matrix *w, int least, int order) {
     const toy_real near = 0x1p-26L * (1 + 0x1p-20L); /* and what rounding may add */
     toy_real most = 0, few = INFINITY;

@@ -104,8 +104,6 @@ struct toy_matrix toy_eigh_product(const struct toy_matrix *a);
  * half of their digits, or, if the least counts, where that is 0 beside the largest. And the
  * condition of what has these values. */
 void toy_spectrum(const struct toy_matrix *w, int least, int order);
-/* The condition of what is composed from vectors of these values. */
-void toy_count_gaps(const struct toy_matrix *w);
 struct toy_matrix toy_eigenvalues(const struct toy_matrix *a, struct toy_matrix *vectors);
 struct toy_matrix toy_singular_values(const struct toy_matrix *a);
 void toy_full_rank(const struct toy_matrix *a, double rcond);

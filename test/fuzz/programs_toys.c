@@ -390,22 +390,19 @@ DEFINE(eigh_squares, struct toy_matrix v;
        const struct toy_matrix w = toy_eigenvalues(&x[0], &v); toy_spectrum(&w, 0, 1);
        for (size_t i = 0; i < y->rows * y->cols; i++) y->v[i] = toy_mul(v.v[i], v.v[i]);)
 /* What is composed from vectors loses its derivative where values are equal, as the manual
- * says. */
-static int is_apart(const struct toy_matrix *w, int from_zero) {
-    toy_real most = 0;
+ * says; near by, digits. */
+static void apart(const struct toy_matrix *w, int from_zero) {
+    toy_real most = 0, least = INFINITY;
     for (size_t i = 0; i < w->rows; i++)
         if (fabsl(w->v[i].c[0]) > most) most = fabsl(w->v[i].c[0]);
     for (size_t i = 0; i < w->rows; i++)
         for (size_t j = 0; j <= i; j++) {
             if (i == j && !from_zero) continue;
             const toy_real gap = i == j ? w->v[i].c[0] : w->v[i].c[0] - w->v[j].c[0];
-            if (!(fabsl(gap) > 1e-6L * most)) return 0;
+            if (!(fabsl(gap) > 1e-6L * most)) toy_run.known = 0;
+            if (fabsl(gap) < least) least = fabsl(gap);
         }
-    return 1;
-}
-static void apart(const struct toy_matrix *w, int from_zero) {
-    if (!is_apart(w, from_zero)) toy_run.known = 0;
-    toy_count_gaps(w);
+    if (least < INFINITY) toy_run.condition *= most / least;
 }
 DEFINE(eigh_product, const struct toy_matrix w = toy_eigenvalues(&x[0], NULL); apart(&w, 0);
        give(y, toy_eigh_product(&x[0]));)
