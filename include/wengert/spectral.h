@@ -235,6 +235,9 @@ WG_API wg_mat wg_expmv(wg_tape *t, wg_mat a, wg_mat b);
  * Shapes:  A m-by-m, B n-by-n, C and X m-by-n.
  * Adjoint: C_ += Y, A_ -= Y X', B_ -= X'Y, with A'Y + Y B' = X_.
  *          Source: Kao and Hennequin 2020.
+ * Where balancing changes A or B by factors of more than 1024, X and Y are refined by their
+ * residuals, up to 4 times. Beside entries of very different size in matrices that are balanced
+ * as they are, small ones of X may have fewer digits.
  * Cost:    25 (m^3 + n^3) + 5 m n (m + n) flops, 16 (m^2 + n^2) bytes kept; adjoint
  *          7 m n (m + n).
  * Errors:  WG_ESINGULAR: an eigenvalue of A is one of -B, or X is not within the range of
@@ -246,8 +249,8 @@ WG_API wg_mat wg_sylvester(wg_tape *t, wg_mat a, wg_mat b, wg_mat c);
  * Shapes:  A, Q, X n-by-n.
  * Adjoint: Q_ += Y, with A'Y + Y A = X_: A_ -= Y X' + Y'X;
  *          with Y = A'Y A + X_: A_ += Y A X' + Y'A X.   Source: Kao and Hennequin 2020.
- * The discrete one is solved for its residual once more, with A itself: entries of X that are
- * much smaller than others keep their digits.
+ * Refined as wg_sylvester; the discrete one is solved for its residual once more in any case,
+ * with A itself: entries of X that are much smaller than others keep their digits.
  * Cost:    one Schur form, 25 n^3 flops, and 10 n^3 (discrete: 28 n^3), 16 n^2 bytes kept;
  *          adjoint 14 n^3 (36 n^3).
  * Errors:  WG_ESINGULAR: two eigenvalues of A add up to 0 (discrete: multiply to 1), or X is

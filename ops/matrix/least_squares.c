@@ -12,6 +12,7 @@
  * Source: Golub and Pereyra 1973. */
 #include <float.h>
 #include <math.h>
+#include <stdlib.h>
 #include <wengert/data.h>
 #include <wengert/elementwise.h>
 #include <wengert/products.h>
@@ -133,7 +134,8 @@ static void residual(const wg_block *b, const struct least *s) {
  * finite. */
 static int exponent_of(size_t n, const double *x, int *e) {
     double most = 0;
-    for (size_t i = 0; i < n; i++) most = fmax(most, fabs(x[i]));
+    for (size_t i = 0; i < n; i++)
+        if (fabs(x[i]) > most) most = fabs(x[i]); /* fmax would be a call */
     *e = most > 0 && most < INFINITY ? ilogb(most) : 0;
     return most > 0 && most < INFINITY;
 }
@@ -199,20 +201,27 @@ static wg_status lstsq_vjp(wg_block *b) {
     return WG_OK;
 }
 
-/* Columns x times powers of two that bring each to the size of 1, and y, of which the columns
- * are linear in those, to what it is without. */
+/* The power of two of a column where it is far from 1, of which products may leave the range;
+ * else 0. */
+static int far_exponent(size_t n, const double *x) {
+    enum { FAR = 300 };
+    int e;
+    return exponent_of(n, x, &e) && abs(e) > FAR ? e : 0;
+}
+
+/* Columns x, of which those that are far from the size of 1 are brought to it, and y, of which
+ * the columns are linear in those, brought to what it is without. */
 static void to_one(size_t k, size_t m, const double *x, double *to) {
+    memcpy(to, x, m * k * sizeof *to);
     for (size_t j = 0; j < k; j++) {
-        int e;
-        (void)exponent_of(m, x + j * m, &e);
-        for (size_t i = 0; i < m; i++) to[i + j * m] = ldexp(x[i + j * m], -e);
+        const int e = far_exponent(m, x + j * m);
+        for (size_t i = 0; e != 0 && i < m; i++) to[i + j * m] = ldexp(x[i + j * m], -e);
     }
 }
 static void from_one(size_t k, size_t m, const double *x, size_t n, double *y) {
     for (size_t j = 0; j < k; j++) {
-        int e;
-        (void)exponent_of(m, x + j * m, &e);
-        for (size_t i = 0; i < n; i++) y[i + j * n] = ldexp(y[i + j * n], e);
+        const int e = far_exponent(m, x + j * m);
+        for (size_t i = 0; e != 0 && i < n; i++) y[i + j * n] = ldexp(y[i + j * n], e);
     }
 }
 

@@ -163,30 +163,17 @@ static wg_status finite_right_side(wg_block *b, const wg_block_arg *c) {
 
 /* ---- refinement ---- */
 
-/* op(A), the entry (i, j) at i row + j col. */
-typedef struct factor {
-    const double *at;
-    size_t row, col;
-} factor;
-static factor factor_of(const wg_block_arg *a, int trans) {
-    return trans ? (factor){a->value, a->ld, 1} : (factor){a->value, 1, a->ld};
-}
-
-/* y += |A| |B|, y m by n and packed. */
-static void add_sizes(size_t m, size_t n, size_t k, factor a, factor b, double *y) {
-    for (size_t j = 0; j < n; j++)
-        for (size_t l = 0; l < k; l++) {
-            const double f = fabs(b.at[l * b.row + j * b.col]);
-            for (size_t i = 0; i < m; i++)
-                y[i + j * m] += f * fabs(a.at[i * a.row + l * a.col]);
-        }
+/* to = |A|, packed. */
+static void sizes(size_t rows, size_t cols, const double *a, size_t ld, double *to) {
+    for (size_t j = 0; j < cols; j++)
+        for (size_t i = 0; i < rows; i++) *to++ = fabs(a[i + j * ld]);
 }
 
 /* One of the equations, with op 'N', or the one of its adjoint, with 'T'.
  * once:     x, a right-hand side, becomes the solution. 0: that is not within the range of
  *           numbers. room: as discrete_once, m n for the others.
  * residual: r, which has the right-hand side, less what x makes of it; size: added to it the
- *           sizes of all terms. room: m n.
+ *           sizes of all terms. room: of residual_doubles.
  * doubt:    how often a solution is refined, at most. */
 typedef struct equation {
     int (*once)(const wg_block *b, char op, double *x, double *room, outcome *of);
@@ -218,8 +205,14 @@ static int is_rounding(size_t all, const double *r, const double *size) {
 
 /* x, a right-hand side, becomes the solution, refined. A correction that is not small, in the
  * forms, is none, and entries of x without their digits would make a residual of their own.
- * Room: of solve_doubles beside that of once. 0: it is not within the range of numbers. */
-static size_t solve_doubles(const wg_block *b) { return 3 * b->out[0].rows * b->out[0].cols; }
+ * Room: of solve_doubles. 0: it is not within the range of numbers. */
+static size_t residual_doubles(size_t m, size_t n) {
+    return larger(m, n) * larger(m, n) + 2 * m * n;
+}
+static size_t solve_doubles(const wg_block *b, size_t of_once) {
+    const size_t m = b->out[0].rows, n = b->out[0].cols;
+    return 3 * m * n + larger(of_once, residual_doubles(m, n));
+}
 static int solve(const equation *e, const wg_block *b, char op, double *x, double *room) {
     const size_t m = b->out[0].rows, n = b->out[0].cols, all = m * n;
     double *const c = room, *const r = c + all, *const size = r + all;
@@ -259,8 +252,8 @@ static wg_status sylvester_shape(wg_block *b) {
                                 "A and B are square, C has the rows of A and the columns of B");
     b->out[0].rows = m, b->out[0].cols = n;
     b->saved_bytes = (form_doubles(m) + form_doubles(n)) * sizeof(double);
-    b->work_bytes =
-        larger(2 * m * n + solve_doubles(b), wgi_schur_doubles(larger(m, n))) * sizeof(double);
+    b->work_bytes = larger(m * n + solve_doubles(b, m * n), wgi_schur_doubles(larger(m, n))) *
+                    sizeof(double);
     return WG_OK;
 }
 
@@ -278,12 +271,14 @@ static void sylvester_residual(const wg_block *b, char op, const double *x, doub
                                double *size, double *room) {
     const size_t m = b->in[0].rows, n = b->in[1].rows;
     const CBLAS_TRANSPOSE t = op == 'N' ? CblasNoTrans : CblasTrans;
-    const factor all = {x, 1, m};
-    (void)room;
+    double *const ax = room, *const of = ax + m * n;
     product(t, CblasNoTrans, m, n, m, -1, b->in[0].value, b->in[0].ld, x, m, 1, r, m);
     product(CblasNoTrans, t, m, n, n, -1, x, m, b->in[1].value, b->in[1].ld, 1, r, m);
-    add_sizes(m, n, m, factor_of(&b->in[0], op != 'N'), all, size);
-    add_sizes(m, n, n, all, factor_of(&b->in[1], op != 'N'), size);
+    sizes(m, n, x, m, ax);
+    sizes(m, m, b->in[0].value, b->in[0].ld, of);
+    product(t, CblasNoTrans, m, n, m, 1, of, m, ax, m, 1, size, m);
+    sizes(n, n, b->in[1].value, b->in[1].ld, of);
+    product(CblasNoTrans, t, m, n, n, 1, ax, m, of, n, 1, size, m);
 }
 static int sylvester_doubt(const wg_block *b) {
     const forms f = forms_of(b);
@@ -382,7 +377,7 @@ static wg_status lyapunov_shape(wg_block *b) {
     b->out[0].rows = b->out[0].cols = n;
     b->saved_bytes = form_doubles(n) * sizeof(double);
     b->work_bytes =
-        larger(n * n + solve_doubles(b) + wgi_schur_stein_doubles(n), wgi_schur_doubles(n)) *
+        larger(n * n + solve_doubles(b, wgi_schur_stein_doubles(n)), wgi_schur_doubles(n)) *
         sizeof(double);
     return WG_OK;
 }
@@ -404,12 +399,13 @@ static void lyapunov_residual(const wg_block *b, char op, const double *x, doubl
     const double *const a = b->in[0].value;
     const CBLAS_TRANSPOSE left = op == 'N' ? CblasNoTrans : CblasTrans;
     const CBLAS_TRANSPOSE right = op == 'N' ? CblasTrans : CblasNoTrans;
-    const factor all = {x, 1, n};
-    (void)room;
+    double *const ax = room, *const of = ax + n * n;
     product(left, CblasNoTrans, n, n, n, -1, a, ld, x, n, 1, r, n);
     product(CblasNoTrans, right, n, n, n, -1, x, n, a, ld, 1, r, n);
-    add_sizes(n, n, n, factor_of(&b->in[0], op != 'N'), all, size);
-    add_sizes(n, n, n, all, factor_of(&b->in[0], op == 'N'), size);
+    sizes(n, n, x, n, ax);
+    sizes(n, n, a, ld, of);
+    product(left, CblasNoTrans, n, n, n, 1, of, n, ax, n, 1, size, n);
+    product(CblasNoTrans, right, n, n, n, 1, ax, n, of, n, 1, size, n);
 }
 static int lyapunov_doubt(const wg_block *b) {
     const form f = form_of(b);
@@ -497,12 +493,14 @@ static void discrete_residual(const wg_block *b, char op, const double *x, doubl
     const double *const a = b->in[0].value;
     const CBLAS_TRANSPOSE left = op == 'N' ? CblasNoTrans : CblasTrans;
     const CBLAS_TRANSPOSE right = op == 'N' ? CblasTrans : CblasNoTrans;
+    double *const of = room, *const ax = of + all, *const aax = ax + all;
     for (size_t i = 0; i < all; i++) r[i] -= x[i], size[i] += fabs(x[i]);
-    product(left, CblasNoTrans, n, n, n, 1, a, ld, x, n, 0, room, n);
-    product(CblasNoTrans, right, n, n, n, 1, room, n, a, ld, 1, r, n);
-    memset(room, 0, all * sizeof *room);
-    add_sizes(n, n, n, factor_of(&b->in[0], op != 'N'), (factor){x, 1, n}, room);
-    add_sizes(n, n, n, (factor){room, 1, n}, factor_of(&b->in[0], op == 'N'), size);
+    product(left, CblasNoTrans, n, n, n, 1, a, ld, x, n, 0, aax, n);
+    product(CblasNoTrans, right, n, n, n, 1, aax, n, a, ld, 1, r, n);
+    sizes(n, n, a, ld, of);
+    sizes(n, n, x, n, ax);
+    product(left, CblasNoTrans, n, n, n, 1, of, n, ax, n, 0, aax, n);
+    product(CblasNoTrans, right, n, n, n, 1, aax, n, of, n, 1, size, n);
 }
 /* Once always: a product of two entries may be far from both. */
 static int discrete_doubt(const wg_block *b) {
