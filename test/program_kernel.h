@@ -7,8 +7,9 @@
 #define APART static __attribute__((noinline))
 
 #define N(k) (s->number[k])
-/* Operations of one operand are written in all ways where gcc compiles them without a sanitizer; elsewhere, where this
- * file would take longest of all, in the plain one alone. Those of two and more are written in all ways everywhere. */
+/* Operations of one operand are written in all ways where gcc compiles them without a
+ * sanitizer, and elsewhere, which would take longest of all, in the plain one alone. Those of two
+ * and more are written in all ways everywhere. */
 #if SANITIZED || defined(__clang__)
 #define WAYS_OF_ONE(...)
 #else

@@ -54,8 +54,8 @@ static wg_status pattern_of_function(wg_problem *p, int second, const double *x,
 
 /* ---- patterns ---------------------------------------------------------------------------- */
 
-/* The pattern of the Jacobian of the callback, or (second) of the Hessian, for the parameters that
- * the function was recorded with, if there is one. */
+/* The pattern of the Jacobian of the callback, or (second) of the Hessian, for the parameters
+ * that the function was recorded with, if there is one. */
 static wg_status pattern_of_callback(wg_problem *p, int second, const double *x,
                                      wg_layout layout, wg_sparsity **out) {
     const double *const now = p->parameter;

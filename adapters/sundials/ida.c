@@ -112,8 +112,8 @@ static int renew(double *to, const double *from, size_t n) {
     return 1;
 }
 
-/* Is dF/dy' what it was at the first point for these parameters? By its product with a direction that has nothing
- * to do with it. */
+/* Is dF/dy' what it was at the first point for these parameters? By its product with a
+ * direction that has nothing to do with it. */
 static int check_slope(wg_problem *p, wgi_room *r) {
     const size_t n = r->states;
     double *const now = r->slope, *const direction = now + n, *const first = direction + n,

@@ -131,8 +131,8 @@ WG_API WG_MUST_CHECK wg_status wg_problem_second(wg_problem *p, const double *x,
 /* wg_problem_jacobian_pattern - of dy/dx by the inputs of a group; columns are counted from the
  * first of them. Rows first, or columns, as the layout has it. A problem has one pattern: that
  * of the first call.
- * x:       where it is found, unless the computation has said so. The pattern of a callback that
- *          has been recorded, once, is that of the recording, at its point and parameters.
+ * x:       where it is found, unless the computation has said so. The pattern of a callback
+ *          that has been recorded, once, is that of the recording, at its point and parameters.
  * Errors:  WG_EARG: another group or layout than before. *out is NULL. */
 WG_API WG_MUST_CHECK wg_status wg_problem_jacobian_pattern(wg_problem *p, size_t group,
                                                            const double *x, wg_layout layout,
