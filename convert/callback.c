@@ -360,26 +360,40 @@ const char *write_begin(writer *w, const file *f, list *done) {
     return text_of(&to);
 }
 
-/* What a callback returns whose sizes do not fit, saying why where it has a tape. */
-static const char *misfit(const writer *w, const char *why) {
-    return w->generic ? "WG_ESHAPE"
-                      : format("wg_tape_refuse(%s, WG_ESHAPE, \"%s_callback: %s\")", w->tape,
-                               w->a->root->name, why);
+const char *misfit(const writer *w, bool taped, const char *why) {
+    return !taped || w->generic ? "WG_ESHAPE"
+                                : format("wg_tape_refuse(%s, WG_ESHAPE, \"%s_callback: %s\")",
+                                         w->tape, w->a->root->name, why);
 }
 
-/* What the brackets at s hold, and in *end what follows them. */
-static const char *in_brackets(const char *s, const char **end) {
-    const char *at = s;
-    size_t deep = 0;
-    do deep += (size_t)(*at == '[') - (size_t)(*at == ']');
-    while (deep != 0 && *++at);
-    *end = *at ? at + 1 : at;
-    return copy_text(s + 1, (size_t)(at - s) - 1);
+void check_counts(const writer *w, bool taped, text *to) {
+    const decl *const f = w->a->root->function;
+    for (size_t i = 0; i < f->parameters.n; i++) {
+        const decl *const p = f->parameters.at[i];
+        bool single;
+        const bool counted = is_held_pointer(w, p) && declared_dimension(p) == NULL &&
+                             reached_elements(w, p, NULL, &single) == NULL;
+        if (counted && p->type->of->kind != TYPE_RECORD)
+            putf(
+                to,
+                "    if (wgc_from->%s != NULL && wgc_from->%s_count == 0)\n        return %s;\n",
+                p->name, p->name, misfit(w, taped, format("%s_count is 0", p->name)));
+        if (is_held_pointer(w, p) && p->type->of->kind == TYPE_POINTER)
+            putf(
+                to,
+                "    if (wgc_from->%s != NULL && wgc_from->%s_counts == NULL)\n        return %s;\n",
+                p->name, p->name, misfit(w, taped, format("%s_counts is NULL", p->name)));
+    }
 }
 
-/* Inputs among the numbers that pointers to pointers lead to have to be there. (Where outputs
- * will be the function may set pointers to.) */
-static void check_rows(const writer *w, text *to) {
+/* What the brackets at *s hold; *s is behind them then. */
+static const char *in_brackets(const char **s) {
+    const char *const open = *s, *const close = strchr(open, ']');
+    *s = close + 1;
+    return copy_text(open + 1, (size_t)(close - open) - 1);
+}
+
+void check_rows(const writer *w, bool taped, const char *refusal, text *to) {
     for (size_t k = 0; k < w->a->inputs.n; k++) {
         const selection *const s = w->a->inputs.at[k];
         const decl *const p = s->root;
@@ -388,17 +402,18 @@ static void check_rows(const writer *w, text *to) {
             continue;
         const char *at = path_of(w, s) + strlen(p->name);
         if (*at != '[') continue;
-        const char *const row = in_brackets(at, &at);
-        if (*at != '[') continue;
-        const char *const col = in_brackets(at, &at);
+        const char *const row = in_brackets(&at);
+        const char *const col = *at == '[' ? in_brackets(&at) : "0";
         put(to, "   ");
         put_ranges(s, to);
         putf(
             to,
-            " if (wgc_from->%s == NULL || wgc_from->%s[%s] == NULL || wgc_from->%s_counts[%s] <= (size_t)(%s)) {\n"
-            "        wgc_status = %s;\n        goto wgc_done;\n    }\n",
-            p->name, p->name, row, p->name, row, col,
-            misfit(w, format("%s leads to fewer numbers than there are inputs", p->name)));
+            " if (wgc_from->%s == NULL || wgc_from->%s[%s] == NULL || wgc_from->%s_counts[%s] <= (size_t)(%s)) {\n",
+            p->name, p->name, row, p->name, row, col);
+        putf(to, refusal,
+             misfit(w, taped,
+                    format("%s leads to fewer numbers than there are inputs", p->name)));
+        put(to, "    }\n");
     }
 }
 
@@ -444,22 +459,7 @@ const char *callback_definition(writer *w, const char *in) {
     }
     for (size_t i = 0; i < f->parameters.n; i++) /* sizes first */
         if (!root_holds(w, f->parameters.at[i])) make_parameter(w, f->parameters.at[i], &body);
-    for (size_t i = 0; i < f->parameters.n; i++) {
-        const decl *const p = f->parameters.at[i];
-        bool single;
-        const bool counted = is_held_pointer(w, p) && declared_dimension(p) == NULL &&
-                             reached_elements(w, p, NULL, &single) == NULL;
-        if (counted && p->type->of->kind != TYPE_RECORD)
-            putf(
-                &body,
-                "    if (wgc_from->%s != NULL && wgc_from->%s_count == 0)\n        return %s;\n",
-                p->name, p->name, misfit(w, format("%s_count is 0", p->name)));
-        if (is_held_pointer(w, p) && p->type->of->kind == TYPE_POINTER)
-            putf(
-                &body,
-                "    if (wgc_from->%s != NULL && wgc_from->%s_counts == NULL)\n        return %s;\n",
-                p->name, p->name, misfit(w, format("%s_counts is NULL", p->name)));
-    }
+    check_counts(w, true, &body);
     put_apart(w, &body);
     for (size_t i = 0; i < f->parameters.n; i++)
         if (root_holds(w, f->parameters.at[i])) make_parameter(w, f->parameters.at[i], &body);
@@ -469,8 +469,8 @@ const char *callback_definition(writer *w, const char *in) {
          strstr(text_of(&body), "wgc_obtain") != NULL
              ? "    if (%s) {\n        wgc_status = %s;\n        goto wgc_done;\n    }\n"
              : "    if (%s)\n        return %s;\n",
-         fit, misfit(w, "other numbers of inputs or outputs"));
-    check_rows(w, &body);
+         fit, misfit(w, true, "other numbers of inputs or outputs"));
+    check_rows(w, true, "        wgc_status = %s;\n        goto wgc_done;\n", &body);
     /* comparisons in regions are no guards: a tape that keeps its code refuses, whichever
      * way is taken */
     size_t given = 0;

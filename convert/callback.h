@@ -25,6 +25,14 @@ const decl *tail_of(const writer *w, const type *t);
 /* Checks of the arguments: pointers in a structure that lead into itself would lead to
  * memory of their own in a copy. */
 void put_apart(const writer *w, text *to);
+/* That counts are there of what pointers lead to, where nothing else says them: before anything
+ * is made. */
+void check_counts(const writer *w, bool taped, text *to);
+/* That pointers to pointers lead to the inputs among the numbers there; `refusal` has %s for
+ * the status. (Where outputs will be the function may set pointers to.) */
+void check_rows(const writer *w, bool taped, const char *refusal, text *to);
+/* The status of arguments that do not fit, as C that tells a tape why, if there is one. */
+const char *misfit(const writer *w, bool taped, const char *why);
 bool is_held_pointer(const writer *w, const decl *d);
 extern const char *const memory_text,
     *const larger_text; /* functions that hold memory to the end; the larger size */

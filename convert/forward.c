@@ -42,6 +42,7 @@ const char *names_of_variables(const writer *w) {
 const char *forward_callback(const writer *w) {
     const char *const name = w->a->root->name, *const n = total_of(&w->a->inputs),
                       *const m = total_of(&w->a->outputs);
+    const char *const other = misfit(w, true, "other numbers of inputs or outputs");
     enum { FEW = 64 };
     const bool few = strspn(m, "0123456789") == strlen(m) && strlen(m) < 4 &&
                      strtoul(m, NULL, 10) <= FEW && !same(m, "0");
@@ -56,14 +57,14 @@ const char *forward_callback(const writer *w) {
         "    wg_dual wgc_in[%s], ",
         name, n);
     if (few)
-        putf(&to, "wgc_out[%s];\n    if (wgc_n != %s || wgc_m != %s) return WG_ESHAPE;\n", m, n,
-             m);
+        putf(&to, "wgc_out[%s];\n    if (wgc_n != %s || wgc_m != %s)\n        return %s;\n", m,
+             n, m, other);
     else
         putf(
             &to,
-            "*wgc_out;\n    if (wgc_n != %s) return WG_ESHAPE;\n    wgc_out = malloc((wgc_m + 1) * sizeof *wgc_out);\n"
+            "*wgc_out;\n    if (wgc_n != %s)\n        return %s;\n    wgc_out = malloc((wgc_m + 1) * sizeof *wgc_out);\n"
             "    if (wgc_out == NULL) return WG_ENOMEM;\n",
-            n);
+            n, other);
     const unsigned long inputs = strtoul(n, NULL, 10);
     for (unsigned long i = 0; i < inputs; i++)
         putf(&to, "    wgc_in[%lu] = wg_dual_input(wg_value(wgc_x[%lu]), %lu);\n", i, i, i);

@@ -36,8 +36,9 @@ const char *rows_definition(writer *w) {
         name, m);
     putf(&to, small ? ", wgc_in[%s], wgc_g[wgc_rows * %s];\n" : ", *wgc_in, *wgc_g;\n", n, n);
     put(&to, "    if (wgc_data == NULL) return WG_ENULL;\n");
-    if (counted) putf(&to, "    if (wgc_n != %s || wgc_m != wgc_rows) return WG_ESHAPE;\n", n);
-    else put(&to, "    if (wgc_m != wgc_rows) return WG_ESHAPE;\n");
+    putf(&to, "    if (%swgc_m != wgc_rows)\n        return %s;\n",
+         counted ? format("wgc_n != %s || ", n) : "",
+         misfit(w, true, "other numbers of inputs or outputs"));
     if (!small)
         put(&to,
             "    wgc_in = malloc((wgc_rows + 1) * wgc_n * sizeof *wgc_in + 1), wgc_g = wgc_in + wgc_n;\n"
@@ -51,6 +52,15 @@ const char *rows_definition(writer *w) {
         "    for (size_t wgc_k = 0; wgc_status == WG_OK && wgc_k < wgc_rows; wgc_k++)\n"
         "        wgc_y[wgc_k] = wg_let_given(tape, wgc_v[wgc_k], wgc_n, wgc_x, wgc_g + wgc_k * wgc_n);\n",
         name);
-    putf(&to, "%s    return wgc_status;\n}\n", small ? "" : "    free(wgc_in);\n");
+    if (!small) put(&to, "    free(wgc_in);\n");
+    text counts = {NULL, 0, 0};
+    check_counts(w, false, &counts), check_rows(w, false, "%s", &counts);
+    if (!counted || counts.n != 0)
+        putf(
+            &to, "    if (wgc_status == WG_ESHAPE)\n        return %s;\n",
+            misfit(
+                w, true,
+                "another number of inputs, or a count that is missing, or less than what is asked for"));
+    put(&to, "    return wgc_status;\n}\n");
     return text_of(&to);
 }

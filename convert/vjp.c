@@ -248,16 +248,10 @@ const char *vjp_definition(writer *w) {
             putf(&fore, "%s_b, ", p->name), putf(&back, "%s_b, ", p->name);
         else putf(&back, "&%s_b, ", p->name);
     }
-    for (size_t i = 0; i < f->parameters.n; i++) {
-        const decl *const p = f->parameters.at[i];
-        if (root_holds(w, p) && pointed(p) != NULL && pointed(p)->kind == TYPE_POINTER)
-            putf(
-                &check,
-                "    if (wgc_from->%s != NULL && wgc_from->%s_counts == NULL) return WG_ESHAPE;\n",
-                p->name, p->name);
-    }
+    check_counts(w, false, &check);
     putf(&body, "    if (wgc_n != %s || wgc_m != %s) return WG_ESHAPE;\n",
          total_of(&w->a->inputs), total_of(&w->a->outputs));
+    check_rows(w, false, "        return %s;\n", &body);
     each(&w->a->inputs, false, "%s = wgc_x[wgc_at++];", &body);
     const bool number = v->result != NULL && is_variable(v->result),
                structure = v->result != NULL && f->type->of->kind == TYPE_RECORD &&

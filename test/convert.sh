@@ -197,6 +197,61 @@ for to in tape adjoint; do
         complain "a pointer into its structure has no status, $to"
 done
 
+# Arguments that do not fit: a status before anything is written, and with a tape words, whichever way it was converted.
+cat >"$dir/counts.c" <<'C'
+double f(const double *const *in, double *work) {
+    work[0] = in[0][0] * *in[1];
+    return work[0] * in[0][1];
+}
+C
+cat >"$dir/use_counts.c" <<'C'
+#include <stdio.h>
+#include <string.h>
+int main(void) {
+    const double x[3] = {2, 3, 5}, *const in[2] = {x, x + 2}, *const one[2] = {x, NULL};
+    const size_t counts[2] = {2, 1}, few[2] = {1, 1}, none[2] = {2, 0};
+    double work[1] = {0}, y, w = 1, g[3];
+    const struct {
+        f_wg_arguments a;
+        size_t n;
+        wg_status s;
+        const char *says;
+    } c[] = {{{.in = in, .in_counts = counts, .work = work, .work_count = 1}, 3, WG_OK, ""},
+             {{.in = in, .in_counts = counts, .work = work, .work_count = 1}, 2, WG_ESHAPE, "other numbers of inputs"},
+             {{.in = in, .in_counts = few, .work = work, .work_count = 1}, 3, WG_ESHAPE, "in leads to fewer numbers"},
+             {{.in = in, .in_counts = none, .work = work, .work_count = 1}, 3, WG_ESHAPE, "in leads to fewer numbers"},
+             {{.in = one, .in_counts = counts, .work = work, .work_count = 1}, 3, WG_ESHAPE, "in leads to fewer numbers"},
+             {{.in = NULL, .in_counts = counts, .work = work, .work_count = 1}, 3, WG_ESHAPE, "in leads to fewer numbers"},
+             {{.in = in, .work = work, .work_count = 1}, 3, WG_ESHAPE, "in_counts is NULL"},
+             {{.in = in, .in_counts = counts, .work = work}, 3, WG_ESHAPE, "work_count is 0"}};
+    int bad = 0;
+    for (size_t k = 0; k < sizeof c / sizeof *c; k++) {
+        f_wg_arguments a = c[k].a;
+#ifdef ADJOINT
+        const wg_status s = f_wg_vjp(c[k].n, x, 1, &y, &w, g, &a);
+        const int said = 1;
+#else
+        wg_tape *const t = wg_tape_new(NULL);
+        const wg_status s = wg_gradient(t, f_wg_callback, &a, c[k].n, x, &y, g);
+        const char *const rows = "a count that is missing, or less than what is asked for", *const text = wg_tape_message(t);
+        const int said = strstr(text, c[k].says) != NULL || strstr(text, rows) != NULL;
+        if (!said) fprintf(stderr, "case %zu: %s\n", k, text);
+        wg_tape_free(t);
+        (void)w;
+#endif
+        if (s != c[k].s || !said || (k == 0 && (y != 30 || g[0] != 15 || g[1] != 10 || g[2] != 6))) bad = 1, fprintf(stderr, "case %zu\n", k);
+    }
+    return bad;
+}
+C
+for way in tape adjoint 'blocks --directions 2 --rows 1' 'blocks --directions 8'; do
+    answers "counts, $way" 0 '' -- "$dir/counts.c" --to $way --function f --with-respect-to 'in[0][0:2],in[1]' --of return -o "$dir/counts_wg.c"
+    { echo '#include <wengert.h>'; cat "$dir/counts_wg.c" "$dir/use_counts.c"; } >"$dir/counts_use.c"
+    [ "$way" = adjoint ] && alone=-DADJOINT || alone=
+    $CC -Wall -Wextra $alone -Iinclude "-I$dir" -o "$dir/counts" "$dir/counts_use.c" "$B/libwengert.a" $LDFLAGS $CFLAGS $MATH_LIBS -ldl -lm && "$dir/counts" ||
+        complain "arguments that do not fit, $way"
+done
+
 # Which way a region went is nothing that a function of other points knows: a tape that keeps its code refuses, also where
 # the region gives numbers, or one of its inputs.
 cat >"$dir/ways.c" <<'C'

@@ -7,8 +7,9 @@
 #define APART static __attribute__((noinline))
 
 #define N(k) (s->number[k])
-/* Operations of one operand in more than the plain way: gcc's. For another compiler, and with a sanitizer, which
- * take as long for this file as gcc, those of two and more have them. */
+/* Operations of one operand are written in all ways where gcc compiles them without a
+ * sanitizer, and elsewhere, which would take longest of all, in the plain one alone. Those of two
+ * and more are written in all ways everywhere. */
 #if SANITIZED || defined(__clang__)
 #define WAYS_OF_ONE(...)
 #else

@@ -428,7 +428,8 @@ static wg_status fails_the_second_time(wg_tape *t, size_t step, size_t n, const 
                                        size_t np, const wg_real *p, wg_real *next, void *data) {
     (void)np, (void)p, (void)step;
     for (size_t i = 0; i < n; i++) next[i] = wg_let(t, wg_sin(s[i]));
-    return ++*(int *)data > 3 ? WG_ECONVERGE : WG_OK;
+    if (++*(int *)data <= 3) return WG_OK;
+    return wg_tape_refuse(t, WG_ECONVERGE, "growth: no rate");
 }
 
 static void what_cannot_be_written_out_is_refused_by_name(void **state) {
@@ -456,6 +457,11 @@ static void what_cannot_be_written_out_is_refused_by_name(void **state) {
     assert_int_equal(wg_function_record(coded, stepped, &k, 1, &all_in, at, 1, &all_out, &f),
                      WG_ECONVERGE);
     assert_message(coded, "wg_checkpoint: region 0 of step 0 returned WG_ECONVERGE");
+    assert_message(coded, "said before: growth: no rate");
+    assert_int_equal(wg_function_record(coded, stepped, &k, 1, &all_in, at, 1, &all_out, &f),
+                     WG_ECONVERGE); /* its value, on the other tape */
+    assert_message(coded, "wg_eval: the function returned WG_ECONVERGE");
+    assert_message(coded, "said before: growth: no rate");
 }
 
 static void functions_of_loops_survive_a_lack_of_memory(void **state) {

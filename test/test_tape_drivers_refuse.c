@@ -93,6 +93,8 @@ static void what_the_function_says_is_passed_on(void **state) {
     assert_message(tape, "; said before: aaaa");
 
     wg_tape_reset(tape), wg_tape_reset(coded);
+    assert_int_equal(wg_tape_refuse(tape, WG_OK, "all is well"), WG_OK);
+    assert_string_equal(wg_tape_message(tape), ""); /* no failure */
     const wg_real v = wg_input(tape, 2), w = wg_let(tape, wg_square(v));
     assert_int_equal(wg_tape_refuse(tape, WG_ESHAPE, "not this"), WG_ESHAPE);
     assert_int_equal(wg_tape_status(tape), WG_OK); /* the recording is as good as before */

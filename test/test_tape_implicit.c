@@ -187,7 +187,7 @@ static wg_real region(wg_tape *t, const wg_real *x, wg_real *other) {
 }
 
 /* What a function may do to the tape that it should only record on. */
-enum mischief_kind { PAUSE, RESET, REWIND, RESUME, DRIVE };
+enum mischief_kind { PAUSE, RESET, REWIND, RESUME, REFUSE, STRANGE, DRIVE };
 typedef struct mischief {
     enum mischief_kind what;
     wg_mark before;
@@ -209,6 +209,10 @@ static wg_status naughty(wg_tape *t, size_t n, const wg_real *in, size_t m, wg_r
         return wg_tape_rewind(t, k->before);
     case RESUME:
         return wg_tape_resume(t);
+    case REFUSE:
+        return wg_tape_refuse(t, WG_EARG, "growth: no rate");
+    case STRANGE:
+        return (wg_status)1000;
     default:
         return wg_eval(t, cosine, NULL, 2, (double[]){1, 1}, 1, &y);
     }
@@ -223,13 +227,16 @@ static void a_function_that_changes_the_tape_is_found(void **state) {
     } c[] = {{PAUSE, WG_EMODE, "has left the tape paused"},
              {RESET, WG_ESTALE, "has reset the tape"},
              {REWIND, WG_EMARK, "has rewound the tape to before its call"},
-             {RESUME, WG_EMODE, "the function returned"},
+             {RESUME, WG_EMODE, "said before: wg_tape_resume: the tape is not paused"},
+             {REFUSE, WG_EARG, "said before: growth: no rate"},
+             {STRANGE, WG_ECALLBACK, "the function returned 1000"},
              {DRIVE, WG_EMODE, "wg_eval: called by the function of"}}; /* its own message */
     for (int width = 0; width < 2; width++)
         for (size_t i = 0; i < sizeof c / sizeof *c; i++) {
             wg_tape *t = wg_tape_new(NULL);
             if (width != 0) assert_int_equal(wg_tape_forward(t, 1), WG_OK);
             mischief k = {c[i].what, wg_tape_mark(t)};
+            (void)wg_tape_refuse(t, WG_EARG, "what was said of something else");
             wg_real p = wg_input(t, 4), y;
             const double x = 2;
             assert_int_equal(wg_implicit(t, naughty, &k, 1, &x, 1, &p, &y), c[i].s);
@@ -238,6 +245,7 @@ static void a_function_that_changes_the_tape_is_found(void **state) {
             assert_true(c[i].what == DRIVE ||
                         strstr(wg_tape_message(t), "wg_implicit") != NULL);
             assert_non_null(strstr(wg_tape_message(t), c[i].text));
+            assert_null(strstr(wg_tape_message(t), "something else"));
             /* a reset is all that it takes */
             wg_tape_reset(t);
             p = wg_input(t, 3);

@@ -33,7 +33,7 @@ wg_status wgi_problem_record(wg_problem *p, const double *x) {
     const wg_status s = wg_function_record(p->tape, p->users_callback, p->users_data, inputs,
                                            in, at, 1, &out, &p->own);
     if (s != WG_OK) return wgi_problem_fail(p, s);
-    if (p->x == NULL && wgi_problem_keep_point(p, x, &p->recorded) != WG_OK) {
+    if (wgi_problem_keep_point(p, p->n + p->parameters, at, &p->recorded) != WG_OK) {
         wg_function_free(p->own);
         p->own = NULL;
         return p->status;

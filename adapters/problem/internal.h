@@ -90,7 +90,7 @@ struct wg_problem {
     wg_callable *called; /* of a given function, whose pattern is found by a call */
     unsigned flags;
     double *x;        /* where patterns are found, or NULL */
-    double *recorded; /* where `own` was recorded, if not there */
+    double *recorded; /* inputs and parameters that `own` was recorded at */
     wgi_derived derived[WGI_KINDS];
     wgi_sparse jacobian, hessian;
     size_t pattern_group;
@@ -125,8 +125,8 @@ static inline double *wgi_problem_scratch(wg_problem *p, size_t numbers) {
 
 /* ---- functions ---- */
 
-/* A copy of a point. */
-wg_status wgi_problem_keep_point(wg_problem *p, const double *x, double **to);
+/* A copy of n numbers. */
+wg_status wgi_problem_keep_point(wg_problem *p, size_t n, const double *x, double **to);
 /* Records the callback at x, unless there is a function. */
 wg_status wgi_problem_record(wg_problem *p, const double *x);
 /* The group that input i belongs to begins at this input. */

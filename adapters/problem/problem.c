@@ -108,10 +108,10 @@ static wg_status take_groups(wg_problem *p, const wg_computation *c) {
     return WG_OK;
 }
 
-wg_status wgi_problem_keep_point(wg_problem *p, const double *x, double **to) {
-    *to = malloc((p->n + 1) * sizeof **to);
+wg_status wgi_problem_keep_point(wg_problem *p, size_t n, const double *x, double **to) {
+    *to = malloc((n + 1) * sizeof **to);
     if (*to == NULL) return wgi_problem_refuse(p, WG_ENOMEM, "out of memory");
-    if (p->n != 0) memcpy(*to, x, p->n * sizeof **to);
+    if (n != 0) memcpy(*to, x, n * sizeof **to);
     return WG_OK;
 }
 
@@ -129,7 +129,8 @@ static wg_status take_callback(wg_problem *p, const wg_computation *c) {
     p->callback = p->users_callback = c->callback;
     p->data = p->users_data = c->data;
     if (p->parameters == 0 || c->callback == NULL) return WG_OK;
-    if (p->parameters <= SIZE_MAX / sizeof *p->arguments - p->n)
+    const size_t most = SIZE_MAX / sizeof *p->arguments;
+    if (p->n <= most && p->parameters <= most - p->n)
         p->arguments = malloc((p->n + p->parameters) * sizeof *p->arguments);
     if (p->arguments == NULL) return wgi_problem_refuse(p, WG_ENOMEM, "out of memory");
     p->callback = with_parameters, p->data = p;
@@ -148,7 +149,7 @@ static wg_status begin(wg_problem *p, const wg_computation *c) {
     p->parameters = c->parameters, p->parameter = c->parameter;
     wg_status s = c->function != NULL ? take_function(p, c->function) : take_groups(p, c);
     if (s == WG_OK) s = take_callback(p, c);
-    return s != WG_OK || c->x == NULL ? s : wgi_problem_keep_point(p, c->x, &p->x);
+    return s != WG_OK || c->x == NULL ? s : wgi_problem_keep_point(p, p->n, c->x, &p->x);
 }
 
 wg_problem *wg_problem_new(const wg_computation *c) {
@@ -204,6 +205,10 @@ void *wg_problem_attached(const wg_problem *p, void (*release)(void *kept)) {
 size_t wg_problem_inputs(const wg_problem *p) { return p == NULL ? 0 : p->n; }
 size_t wg_problem_group(const wg_problem *p, size_t group) {
     return p == NULL || group >= p->groups ? 0 : p->group[group];
+}
+const double *wg_problem_parameters(const wg_problem *p, size_t *count) {
+    *count = p == NULL ? 0 : p->parameters;
+    return *count == 0 ? NULL : p->parameter;
 }
 void *wg_problem_room(wg_problem *p, size_t bytes, void (*release)(void *kept)) {
     void *room = wg_problem_attached(p, release);

@@ -54,6 +54,20 @@ static wg_status pattern_of_function(wg_problem *p, int second, const double *x,
 
 /* ---- patterns ---------------------------------------------------------------------------- */
 
+/* The pattern of the Jacobian of the callback, or (second) of the Hessian, for the parameters
+ * that the function was recorded with, if there is one. */
+static wg_status pattern_of_callback(wg_problem *p, int second, const double *x,
+                                     wg_layout layout, wg_sparsity **out) {
+    const double *const now = p->parameter;
+    if (p->recorded != NULL) p->parameter = p->recorded + p->n;
+    const wg_status s = second ? wg_hessian_sparsity(p->tape, p->callback, p->data, p->n, x,
+                                                     p->m, 'L', layout, out)
+                               : wg_jacobian_sparsity(p->tape, p->callback, p->data, p->n, x,
+                                                      p->m, layout, out);
+    p->parameter = now;
+    return s;
+}
+
 /* Keeps of *s the columns of a group, and the pattern with columns counted from there. */
 static wg_status keep_group(wg_problem *p, size_t group, wg_sparsity **s) {
     const size_t first = wgi_problem_first(p, group), end = first + p->group[group];
@@ -83,8 +97,8 @@ static wg_status keep_group(wg_problem *p, size_t group, wg_sparsity **s) {
     return WG_OK;
 }
 
-/* Where the pattern is found: what was recorded elsewhere may have another than the
- * function. */
+/* Where the pattern is found: where the function was recorded, for elsewhere the callback may
+ * have another one. */
 static wg_status begin(wg_problem *p, const char *call, const double **x) {
     if (p != NULL && p->x != NULL) *x = p->x;
     const wg_status s = wgi_problem_begin(p, call, *x);
@@ -107,9 +121,8 @@ wg_status wg_problem_jacobian_pattern(wg_problem *p, size_t group, const double 
                                   "that is not that of the call before",
                                   group);
     if (*to == NULL) {
-        s = p->callback != NULL
-                ? wg_jacobian_sparsity(p->tape, p->callback, p->data, p->n, x, p->m, layout, to)
-                : pattern_of_function(p, 0, x, layout, to);
+        s = p->callback != NULL ? pattern_of_callback(p, 0, x, layout, to)
+                                : pattern_of_function(p, 0, x, layout, to);
         if (s != WG_OK) return wgi_problem_fail(p, s);
         s = keep_group(p, group, to);
         if (s == WG_OK && p->function != NULL)
@@ -177,8 +190,7 @@ wg_status wg_problem_hessian_pattern(wg_problem *p, const double *x, const wg_pa
         return wgi_problem_refuse(p, WG_ENULL, "wg_problem_hessian_pattern: out is NULL");
     wg_sparsity **const to = &p->hessian.sparsity;
     if (*to == NULL) {
-        s = p->callback != NULL ? wg_hessian_sparsity(p->tape, p->callback, p->data, p->n, x,
-                                                      p->m, 'L', WG_COL_MAJOR, to)
+        s = p->callback != NULL ? pattern_of_callback(p, 1, x, WG_COL_MAJOR, to)
                                 : hessian_of_function(p, x, to);
         if (s != WG_OK) return wgi_problem_fail(p, s);
         if (p->function != NULL)

@@ -377,7 +377,9 @@ static void parameters_are_those_of_the_moment(void **state) {
                                                                         : 0,
                                              .parameters = NP,
                                              .parameter = p});
-        assert_int_equal(wg_problem_inputs(s), N);
+        size_t count;
+        assert_ptr_equal(wg_problem_parameters(s, &count), p);
+        assert_true(count == NP && wg_problem_inputs(s) == N);
         ask_everything(s, x, p, 1);
         p[0] = 7, p[1] = -3;
         ask_everything(s, x, p, 1);
@@ -388,6 +390,44 @@ static void parameters_are_those_of_the_moment(void **state) {
         } else ask_everything(s, x, p, 2);
         wg_problem_free(s);
         wg_function_free(f);
+    }
+}
+
+/* x0^2 x1^2 where p is below 1, and x0^2 elsewhere. */
+static wg_status of_one_or_two(wg_tape *t, size_t n, const wg_real *x, size_t m, wg_real *y,
+                               void *data) {
+    assert_true(n == 3 && m == 1 && data == NULL);
+    y[0] = wg_let(t, wg_square(wg_lt(t, x[2], 1) ? wg_let(t, wg_mul(x[0], x[1])) : x[0]));
+    return WG_OK;
+}
+
+/* What was recorded before the parameters changed has the pattern that it had then. */
+static void patterns_are_those_of_what_was_recorded(void **state) {
+    const double x[] = {2, 3}, j[] = {36, 24}, h[] = {18, 24, 8}; /* (0,0) (1,0) (1,1) */
+    const double one = 1;
+    (void)state;
+    for (int elsewhere = 0; elsewhere < 2; elsewhere++) {
+        double p = 0, got[3];
+        const wg_pattern *pattern;
+        wg_problem *const s = wg_problem_new(&(wg_computation){.n = 2,
+                                                               .m = 1,
+                                                               .callback = of_one_or_two,
+                                                               .x = elsewhere ? NULL : x,
+                                                               .flags = WG_RECORD_ONCE,
+                                                               .parameters = 1,
+                                                               .parameter = &p});
+        ok(s, wg_problem_value(s, x, got)), assert_true(got[0] == 36);
+        p = 2;
+        ok(s, wg_problem_jacobian_pattern(s, 0, x, WG_ROW_MAJOR, &pattern));
+        assert_int_equal(pattern->entries, 2);
+        ok(s, wg_problem_hessian_pattern(s, x, &pattern));
+        assert_int_equal(pattern->entries, 3);
+        ok(s, wg_problem_sparse_jacobian(s, x, NULL, got)); /* of the other branch */
+        assert_same(2, got, (double[]){4, 0});
+        p = 0;
+        ok(s, wg_problem_sparse_jacobian(s, x, NULL, got)), assert_same(2, got, j);
+        ok(s, wg_problem_sparse_hessian(s, x, &one, got)), assert_same(3, got, h);
+        wg_problem_free(s);
     }
 }
 
@@ -433,6 +473,7 @@ static void parameters_that_do_not_fit_are_refused_by_name(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(parameters_are_those_of_the_moment),
+        cmocka_unit_test(patterns_are_those_of_what_was_recorded),
         cmocka_unit_test(parameters_that_do_not_fit_are_refused_by_name),
         cmocka_unit_test(derivatives_of_callbacks_and_functions_equal_the_reference),
         cmocka_unit_test(second_derivatives_along_a_direction_are_those_of_every_output),

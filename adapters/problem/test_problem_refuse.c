@@ -75,6 +75,8 @@ static void what_is_no_computation_is_refused_by_name(void **state) {
     assert_int_equal(wg_problem_status(NULL), WG_ENOMEM);
     assert_int_equal(wg_problem_value(NULL, NULL, NULL), WG_ENULL);
     assert_true(wg_problem_inputs(NULL) == 0 && wg_problem_outputs(NULL) == 0);
+    size_t count = 7;
+    assert_true(wg_problem_parameters(NULL, &count) == NULL && count == 0);
     wg_problem_free(NULL), wg_problem_clear(NULL), wg_problem_attach(NULL, NULL, NULL);
     wg_function_free(f), wg_function_free(passive), wg_function_free(summed);
 }

@@ -105,14 +105,23 @@ static int by_slope(wg_problem *p, wgi_room *r, const double *w, double *to) {
     return code;
 }
 
-/* Is dF/dy' what it was at the first point? By its product with a direction that has nothing
- * to do with it. */
+/* Copies n numbers; were they others? */
+static int renew(double *to, const double *from, size_t n) {
+    if (n == 0 || memcmp(to, from, n * sizeof *to) == 0) return 0;
+    memcpy(to, from, n * sizeof *to);
+    return 1;
+}
+
+/* Is dF/dy' what it was at the first point for these parameters? By its product with a
+ * direction that has nothing to do with it. */
 static int check_slope(wg_problem *p, wgi_room *r) {
     const size_t n = r->states;
     double *const now = r->slope, *const direction = now + n, *const first = direction + n,
                   *const parameters = first + n;
-    if (memcmp(parameters, r->x + r->last, r->count * sizeof *parameters) != 0) r->sloped = 0;
-    memcpy(parameters, r->x + r->last, r->count * sizeof *parameters);
+    size_t more;
+    const double *const others = wg_problem_parameters(p, &more);
+    if (renew(parameters, r->x + r->last, r->count)) r->sloped = 0;
+    if (renew(parameters + r->count, others, more)) r->sloped = 0;
     for (size_t i = 0; i < n && !r->sloped;
          i++) /* the fractional parts of multiples of the golden ratio */
         direction[i] = 1 + (double)((i + 1) * 2654435769u % 4294967296u) / 4294967296.0;

@@ -29,7 +29,8 @@ typedef struct wgi_room {
     double *swept;                  /* x and w that g is of, or NULL: of none */
     double *
         slope; /* of a residual: a product with (dF/dy')'; a fixed direction, its product at the
-                    * first point, and the parameters there */
+                * first point, and the parameters there: those of the equations, then those of
+                * the computation */
     int sloped;      /* are these there? */
     double *entries; /* of Jacobians: dense, or of the pattern */
     size_t entries_size;

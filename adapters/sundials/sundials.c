@@ -48,7 +48,10 @@ static wg_status measure(wg_problem *p, wgi_room *r, wgi_equations kind) {
         return wg_problem_keep(
             p, WG_ESHAPE,
             "sundials: the groups are not those of rates, a residual or a system");
-    r->x = calloc(4 * r->inputs + 3 * r->outputs + 3 * r->states + r->count + 1, sizeof *r->x);
+    size_t more;
+    (void)wg_problem_parameters(p, &more);
+    r->x = calloc(4 * r->inputs + 3 * r->outputs + 3 * r->states + r->count + more + 1,
+                  sizeof *r->x);
     if (r->x == NULL) return wg_problem_keep(p, WG_ENOMEM, "out of memory");
     r->v = r->x + r->inputs, r->g = r->v + r->inputs;
     r->w = r->g + r->inputs, r->y = r->w + r->outputs;

@@ -145,6 +145,36 @@ static void adjoints_with_masses_that_change_are_refused(void **state) {
     N_VDestroy(y), N_VDestroy(z), N_VDestroy(yp), N_VDestroy(to);
 }
 
+/* p y' + y. */
+static wg_status with_mass(wg_tape *t, size_t n, const wg_real *x, size_t m, wg_real *r,
+                           void *data) {
+    (void)m, (void)data;
+    assert_int_equal(n, 4);
+    r[0] = wg_let(t, wg_add(wg_mul(x[3], x[2]), x[1]));
+    return WG_OK;
+}
+
+static void masses_may_be_others_in_another_solution(void **state) {
+    const double one = 1, three = 3;
+    double mass = 2;
+    wg_problem *const p = wg_problem_new(&(wg_computation){.n = 3,
+                                                           .m = 1,
+                                                           .callback = with_mass,
+                                                           .groups = 2,
+                                                           .group = (size_t[]){1, 2},
+                                                           .flags = WG_RECORD_ONCE,
+                                                           .parameters = 1,
+                                                           .parameter = &mass});
+    N_Vector y = vector(&one, 1), yb = vector(&three, 1), to = vector(NULL, 1);
+    (void)state;
+    for (int k = 0; k < 2; k++, mass = 5) {
+        assert_int_equal(wg_ida_adjoint(moment, y, y, yb, yb, to, p), 0);
+        assert_true(NV_Ith_S(to, 0) == 3 * mass - 3);
+    }
+    wg_problem_free(p);
+    N_VDestroy(y), N_VDestroy(yb), N_VDestroy(to);
+}
+
 static void failures_are_kept(void **state) {
     const double three_at[3] = {1, 2, 3};
     wg_problem *const p = open_residual(4, 0, NULL);
@@ -347,6 +377,7 @@ int main(void) {
         cmocka_unit_test(residuals_integrands_and_sensitivities_are_those_by_hand),
         cmocka_unit_test(adjoints_are_those_by_hand_in_every_kind_of_matrix),
         cmocka_unit_test(adjoints_with_masses_that_change_are_refused),
+        cmocka_unit_test(masses_may_be_others_in_another_solution),
         cmocka_unit_test(failures_are_kept),
         cmocka_unit_test(
             adjoint_and_forward_gradients_of_an_integral_are_the_same_and_as_published),

@@ -117,7 +117,8 @@ WG_API const char *wg_tape_message(const wg_tape *t);
  *
  *     if (rate == NULL) return wg_tape_refuse(t, WG_ENULL, "growth: no rate");
  *
- * Result: s. t NULL: nothing is said; text NULL: the text of s. */
+ * Result: s. WG_OK, or t NULL: nothing is said; text NULL: the text of s. An operation of the
+ * user's says it by wg_block.why. */
 WG_API wg_status wg_tape_refuse(wg_tape *t, wg_status s, const char *text);
 
 /* wg_tape_stats - counts and bytes.  Errors: WG_ENULL. */

@@ -236,10 +236,10 @@ static wg_status expand(wg_tape *t, const wg_block *b, const wg_real *x, wg_real
         const wg_region *const r = &k->region[number % k->regions];
         const size_t step = number / k->regions;
         for (size_t i = 0; i < n; i++) next[i] = wgi_nan();
+        c->message[0] = 0; /* that of a call before */
         const wg_status s = r->record(t, step, n, now, k->np, x + n, next, r->data);
         if (s != WG_OK)
-            return wgi_fail(c, s, "region %zu of step %zu returned %s", number % k->regions,
-                            step, wg_status_text(s));
+            return wgi_fail_returned(c, s, "region %zu of step %zu", number % k->regions, step);
         if (c->status != WG_OK) return c->status;
         if (c->pauses != 0)
             return wgi_fail(c, WG_EMODE, "region %zu of step %zu has left the tape paused",

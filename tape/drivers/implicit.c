@@ -47,16 +47,14 @@ static wg_status call_f(wgi_core *c, wgi_equations *e) {
     /* a driver would empty the tape, and with it what F has been given */
     const int driving = c->driving;
     c->driving = 1;
+    c->message[0] = 0; /* that of a call before */
     const wg_status r = e->f(&c->head, e->n + e->np, e->in, e->n, e->out, e->data);
     c->driving = driving;
     e->theirs = c->status != WG_OK;
     if (e->theirs) return c->status;
     const wg_status s = changed(c, e, inside, generation, pauses);
     if (s != WG_OK) return s;
-    if ((unsigned)r >= WG_STATUS_COUNT)
-        return wgi_fail(c, WG_ECALLBACK, "%s: the function returned %d", e->call, (int)r);
-    if (r != WG_OK)
-        return wgi_fail(c, r, "%s: the function returned %s", e->call, wg_status_text(r));
+    if (r != WG_OK) return wgi_fail_returned(c, r, "%s: the function", e->call);
     if (!wgi_is_beyond(e->out[e->n]))
         return wgi_fail(c, WG_ESHAPE, "%s: the function has written more than %zu output%s",
                         e->call, e->n, e->n == 1 ? "" : "s");

@@ -103,15 +103,7 @@ wg_status wgi_drive_call(wgi_drive *d) {
     if (c->width != width)
         return wgi_fail(c, WG_EMODE, "%s: the function has changed the mode of the tape",
                         d->call);
-    if ((unsigned)s >= WG_STATUS_COUNT)
-        return wgi_fail(c, WG_ECALLBACK, "%s: the function returned %d", d->call, (int)s);
-    /* the function may only pass on the status of a call that has left a message */
-    if (s != WG_OK) {
-        char said[sizeof c->message];
-        memcpy(said, c->message, sizeof said);
-        return wgi_fail(c, s, "%s: the function returned %s%s%s", d->call, wg_status_text(s),
-                        said[0] != 0 ? "; said before: " : "", said);
-    }
+    if (s != WG_OK) return wgi_fail_returned(c, s, "%s: the function", d->call);
     if (c->pauses != 0) /* a sweep of what it would have recorded is not what it asks for */
         return wgi_fail(c, WG_EMODE, "%s: the function has left the tape paused", d->call);
     if (!wgi_is_beyond(d->y[d->m]))

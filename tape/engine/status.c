@@ -57,6 +57,20 @@ void wgi_fail_as(wgi_core *c, const char *call) {
     (void)wgi_fail(c, s, "%s: %s", call, said);
 }
 
+wg_status wgi_fail_returned(wgi_core *c, wg_status s, const char *format, ...) {
+    char said[sizeof c->message], who[sizeof c->message], what[16];
+    memcpy(said, c->message, sizeof said);
+    va_list args;
+    va_start(args, format);
+    (void)vsnprintf(who, sizeof who, format, args);
+    va_end(args);
+    (void)snprintf(what, sizeof what, "%d", (int)s);
+    const int known = (unsigned)s < WG_STATUS_COUNT;
+    return wgi_fail(c, known ? s : WG_ECALLBACK, "%s returned %s%s%s", who,
+                    known ? wg_status_text(s) : what, said[0] != 0 ? "; said before: " : "",
+                    said);
+}
+
 wg_status wg_tape_status(const wg_tape *t) {
     return t == NULL ? WG_ENULL : wgi_core_of_const(t)->status;
 }
@@ -67,7 +81,7 @@ const char *wg_tape_message(const wg_tape *t) {
 
 wg_status wg_tape_refuse(wg_tape *t, wg_status s, const char *text) {
     char said[350]; /* a copy: it may be the message of before */
-    if (t == NULL) return s;
+    if (t == NULL || s == WG_OK) return s;
     (void)snprintf(said, sizeof said, "%s", text != NULL ? text : wg_status_text(s));
     return wgi_refuse(wgi_core_of(t), s, "%s", said);
 }

@@ -532,6 +532,11 @@ static inline wg_status wgi_refuse_segment(wgi_core *c, const char *call) {
 /* A failure of something that `call` used becomes one of `call`, which the user made: its name
  * is put before the message. */
 void wgi_fail_as(wgi_core *c, const char *call);
+/* A function of the user's, which the format names, has returned s: the tape fails with that,
+ * or WG_ECALLBACK where it is no status, and with what the function, or a call that it made, has
+ * left as the message, which is empty before it is called. */
+wg_status wgi_fail_returned(wgi_core *c, wg_status s, const char *format, ...)
+    __attribute__((format(printf, 3, 4), cold));
 /* Is this another thread than the owner of a checked tape? Then the tape has failed. */
 wg_status wgi_fail_foreign(wgi_core *c, const char *call) __attribute__((cold));
 static inline wg_status wgi_check_thread(wgi_core *c, const char *call) {

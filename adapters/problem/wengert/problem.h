@@ -92,6 +92,9 @@ WG_API wg_status wg_problem_keep(wg_problem *p, wg_status s, const char *message
 WG_API size_t wg_problem_inputs(const wg_problem *p);
 WG_API size_t wg_problem_outputs(const wg_problem *p);
 WG_API size_t wg_problem_group(const wg_problem *p, size_t group);
+/* wg_problem_parameters - where the parameters of the computation stand, and in *count how many
+ * there are. NULL: none. */
+WG_API const double *wg_problem_parameters(const wg_problem *p, size_t *count);
 
 /* ---- values and derivatives at x ----------------------------------------------------------
  * Outputs that are NULL are not wanted; y has m entries. Failures are kept by the problem, and
@@ -128,8 +131,8 @@ WG_API WG_MUST_CHECK wg_status wg_problem_second(wg_problem *p, const double *x,
 /* wg_problem_jacobian_pattern - of dy/dx by the inputs of a group; columns are counted from the
  * first of them. Rows first, or columns, as the layout has it. A problem has one pattern: that
  * of the first call.
- * x:       where it is found, unless the computation has said so, or the callback has been
- *          recorded, once, elsewhere.
+ * x:       where it is found, unless the computation has said so. The pattern of a callback
+ *          that has been recorded, once, is that of the recording, at its point and parameters.
  * Errors:  WG_EARG: another group or layout than before. *out is NULL. */
 WG_API WG_MUST_CHECK wg_status wg_problem_jacobian_pattern(wg_problem *p, size_t group,
                                                            const double *x, wg_layout layout,
