@@ -432,10 +432,17 @@ static void covariances_of_points_that_are_near_have_their_derivatives(void **st
     (void)state;
     static const double sizes[] = {1e-90,  1e-97,  1e-120, 1e-145, 1e-150,
                                    1e-160, 1e-163, 1e-170, 1e-200};
+    /* these on tapes alone */
+    static const double alone[][2] = {{1e-290, 1}, {1e-318, 1e-100}, {1e-120, 1e150}};
     static const double at[N] = {3, -4, -2, 1};
     static const double moves[][N] = {{0.5, -0.25, 1, 0.75}, {1, 0.5, 0.25, -1}};
-    enum { SIZES = sizeof sizes / sizeof *sizes, WAYS = 2, ALL = SIZES * WAYS };
-    static double x[2 * N * ALL], y[OUT * ALL];
+    enum {
+        SIZES = sizeof sizes / sizeof *sizes,
+        WAYS = 2,
+        BOTH = SIZES * WAYS,
+        ALL = BOTH + sizeof alone / sizeof *alone
+    };
+    static double x[2 * N * ALL], y[OUT * BOTH];
     for (int which = WG_SQUARED_EXPONENTIAL; which <= WG_MATERN_52; which++) {
         kernel = (wg_kernel)which;
         wg_callback *const of[] = {covariance, covariances};
@@ -443,17 +450,18 @@ static void covariances_of_points_that_are_near_have_their_derivatives(void **st
             wg_function *const all = all_of(of[c]);
             for (size_t p = 0; p < ALL; p++)
                 for (size_t e = 0; e < N; e++) {
-                    const double size = sizes[p / WAYS];
+                    const double size = p < BOTH ? sizes[p / WAYS] : alone[p - BOTH][0];
+                    const double by = p >= BOTH ? alone[p - BOTH][1] : p % 2 ? size : 1;
                     x[2 * N * p + e] = size * at[e]; /* moved by 1, or by their size */
-                    x[2 * N * p + N + e] = moves[p % 2][e] * (p % 2 ? size : 1);
+                    x[2 * N * p + N + e] = moves[p % 2][e] * by;
                 }
-            if (kernel <= WG_MATERN_12) evaluate_every_way(all, ALL, x, y);
+            if (kernel <= WG_MATERN_12) evaluate_every_way(all, BOTH, x, y);
             else /* is not written as C */
-                assert_int_equal(evaluate(all, ALL, x, y, 1, NULL), WG_OK);
+                assert_int_equal(evaluate(all, BOTH, x, y, 1, NULL), WG_OK);
             for (size_t p = 0; p < ALL; p++) {
                 const double *const point = x + 2 * N * p, *const along = point + N;
                 double tape_has[OUT];
-                near_points(point, along, y + OUT * p, "function");
+                if (p < BOTH) near_points(point, along, y + OUT * p, "function");
                 must(wg_jvp(tape, of[c], NULL, N, point, along, 1, tape_has + VALUE,
                             tape_has + TANGENT));
                 must(wg_hvp(tape, of[c], NULL, N, point, along, tape_has + VALUE,
@@ -463,6 +471,29 @@ static void covariances_of_points_that_are_near_have_their_derivatives(void **st
             wg_function_free(all);
         }
     }
+}
+
+/* Of k = 1 - 3 r^2 / 2 + sqrt(3) r^3 - ..., with c = x / r: sqrt(3) (9 c - 3 c^3). */
+static void third_derivatives_of_points_that_are_near_are_right_or_no_numbers(void **state) {
+    (void)state;
+    const double third = sqrt(3) * (9 * 0.6 - 3 * 0.6 * 0.6 * 0.6), one[N] = {1, -2, 3.5, 0.25};
+    const wg_argument in = {"x", N, 1, 0}, out = {"y", 1, 1, 0};
+    wg_function *f[4];
+    kernel = WG_MATERN_32;
+    must(wg_function_record(tape, covariance, NULL, 1, &in, one, 1, &out, &f[0]));
+    must(wg_function_gradient(tape, f[0], &f[1]));
+    for (size_t k = 2; k < 4; k++) must(wg_function_jvp(tape, f[k - 1], &f[k]));
+    for (int e = 0; e < 290; e += 5) {
+        const double size = pow(10, -e - 30);
+        /* the point, twice the first direction, and 0 */
+        const double x[4 * N] = {3 * size, 4 * size, 0, 0, 1, 0, 0, 0, 1};
+        double y[N];
+        assert_int_equal(f[3]->n, 4 * N);
+        assert_int_equal(evaluate(f[3], 1, x, y, 1, NULL), WG_OK);
+        if (e < 60) assert_true(isfinite(y[0]));
+        if (isfinite(y[0])) near_to("third derivative", (size_t)e, 0, y[0], third, third);
+    }
+    for (size_t k = 0; k < 4; k++) wg_function_free(f[k]);
 }
 
 /* ---- reciprocals ---- */
@@ -581,6 +612,7 @@ int main(void) {
         cmocka_unit_test(deviations_of_large_numbers_are_those_of_a_tape),
         cmocka_unit_test(layer_norms_of_any_size_are_the_same),
         cmocka_unit_test(covariances_of_points_that_are_near_have_their_derivatives),
+        cmocka_unit_test(third_derivatives_of_points_that_are_near_are_right_or_no_numbers),
         cmocka_unit_test(reciprocals_have_derivatives_where_their_partials_leave_the_range),
         cmocka_unit_test(powers_of_what_stays_0_have_series),
         cmocka_unit_test(nothing_of_a_vector_leaves_the_other_as_it_is),

@@ -469,6 +469,44 @@ static void a_traced_scan_names_the_step(void **state) {
     wg_tape_free(t);
 }
 
+/* A state that starts from a constant has no adjoint there; sweeps in lanes are not traced. */
+static wg_status roots_and_more(wg_tape *t, size_t n, const wg_real *x, size_t m, wg_real *y,
+                                void *user) {
+    (void)n, (void)m, (void)user;
+    y[0] = wg_let(t, wg_add(wg_sub(wg_sqrt(x[0]), wg_cbrt(x[0])), wg_square(x[1])));
+    return WG_OK;
+}
+
+static void what_flows_to_no_variable_or_in_lanes_is_not_traced(void **state) {
+    (void)state;
+    enum { ALL = 3 };
+    static const wg_argument q = {"q", 1, 1, 0}, with[2] = {{"q", 1, 1, 0}, {"p", 1, 1, 0}};
+    const wg_source from = wg_from_state("q");
+    wg_tape *const t = wg_tape_new(&(wg_options){.flags = WG_TRACE});
+    assert_non_null(t);
+    const double zero = 0, p = 0.5, seed = 1;
+    wg_callable *const k = make(roots_and_more, 2, with, at, 1, &q), *const l =
+                                                                         make(roots, 1, &q, at,
+                                                                              1, &q);
+    const wg_mat in = wg_mat_input(t, 1, 1, &p, 1);
+    const wg_source both[] = {from, wg_from_matrix(in)};
+    const wg_stage stage = {k, both}, roots_of = {l, &from};
+    wg_state start = {"q", wg_mat_constant(t, 1, 1, &zero, 1)};
+    wg_mat y;
+    assert_int_equal(wg_scan(t, ALL, 1, &stage, 1, &start, NULL, &y), WG_OK);
+    assert_int_equal(wg_reverse(t, wg_mat_at(y, 0, 0)), WG_OK);
+    assert_true(isfinite(wg_adjoint(t, wg_mat_at(in, 0, 0))));
+
+    start.start = wg_mat_input(t, 1, 1, &zero, 1);
+    assert_int_equal(wg_scan(t, ALL, 1, &roots_of, 1, &start, NULL, &y), WG_OK);
+    const wg_real root = wg_mat_at(y, 0, 0), of = wg_mat_at(start.start, 0, 0);
+    assert_int_equal(wg_reverse(t, root), WG_ENONFINITE);
+    assert_int_equal(wg_reverse_lanes(t, 1, 1, &root, &seed), WG_OK);
+    assert_true(isnan(wg_adjoint_lane(t, of, 0)));
+    wg_callable_free(k), wg_callable_free(l);
+    wg_tape_free(t);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_scan_is_the_same_as_its_steps_written_out_whatever_is_stored),
@@ -480,6 +518,7 @@ int main(void) {
         cmocka_unit_test(compiled_functions_do_the_same),
         cmocka_unit_test(a_callable_is_compiled_completely_or_not_at_all),
         cmocka_unit_test(a_traced_scan_names_the_step),
+        cmocka_unit_test(what_flows_to_no_variable_or_in_lanes_is_not_traced),
         cmocka_unit_test(repeated_recordings_do_not_grow),
         cmocka_unit_test(memory_refused_at_any_point_is_reported_and_survived),
     };

@@ -241,6 +241,22 @@ static void singular_values_below_rcond_count_as_zero(void **state) {
     wg_tape_free(t);
 }
 
+/* With a threshold of 0 all singular values count, and their squares may leave the range of
+ * numbers beside that of the largest. */
+static void singular_values_far_apart_have_each_its_own_slope(void **state) {
+    (void)state;
+    const double v[4] = {0x1p340, 0, 0, 0x1p-340};
+    wg_tape *const t = wg_tape_new(NULL);
+    const wg_mat a = wg_mat_input(t, 2, 2, v, 2), p = wg_pinv(t, a, 0);
+    for (size_t i = 0; i < 2; i++) {
+        assert_true(close_ulp(wg_mat_at(p, i, i).value * v[3 * i], 1, TOL_MATRIX_ULP));
+        assert_int_equal(wg_reverse(t, wg_mat_at(p, i, i)), WG_OK);
+        assert_true(close_ulp(wg_adjoint(t, wg_mat_at(a, i, i)) * v[3 * i] * v[3 * i], -1,
+                              TOL_MATRIX_ULP));
+    }
+    wg_tape_free(t);
+}
+
 /* ---- edges and failures ---- */
 
 static void zero_sizes_have_their_shapes(void **state) {
@@ -539,6 +555,7 @@ int main(void) {
         cmocka_unit_test(pinv_has_its_derivatives_where_the_rank_stays),
         cmocka_unit_test(pinv_of_a_deficient_family_has_its_closed_form),
         cmocka_unit_test(singular_values_below_rcond_count_as_zero),
+        cmocka_unit_test(singular_values_far_apart_have_each_its_own_slope),
         cmocka_unit_test(zero_sizes_have_their_shapes),
         cmocka_unit_test(deficient_least_squares_fail_and_are_forgotten_by_a_rewind),
         cmocka_unit_test(a_rank_that_is_full_by_rounding_only_is_not_full),

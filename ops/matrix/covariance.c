@@ -75,7 +75,8 @@ void wgi_pair_column_tangent(wg_kernel kernel, size_t n, size_t d, const double 
             const double a = p[c * step], at_c = pt[c * step];
             for (size_t i = 0; i < m; i++) qt[i] += 2 * (x[i] - a) * (xt[i] - at_c);
         }
-        for (size_t i = 0; wgi_pair_any_near(kernel, m, q + first) && i < m; i++)
+        const int near = wgi_pair_any_near(kernel, m, q + first);
+        for (size_t i = 0; near && i < m; i++)
             if (q[first + i] < WGI_PAIR_NEAR)
                 qt[i] = 2 * wgi_pair_near_tangent(d, u + first + i, ut + first + i, ldu, p, pt,
                                                   step);
@@ -95,13 +96,12 @@ wg_status wgi_pair_shape(wg_block *b, const wg_block_arg *x, const wg_block_arg 
 
 /* ---- written out, as a part of a function ---- */
 
-/* The covariance of points i of x and j of z; `square` = sigma^2. */
+/* The covariance of points i of x and j of z; `square` = sigma^2; there is room for `parts`, one
+ * for each coordinate. */
 static wg_real write_pair(wg_tape *t, wg_kernel kernel, wgi_reals x, size_t i, wgi_reals z,
-                          size_t j, wgi_reals scale, wg_real square) {
-    wg_real q = wg_constant(0), down = wg_constant(1);
-    wg_real *const parts = wgi_expand_room(t, x.cols);
+                          size_t j, wgi_reals scale, wg_real square, wg_real *parts) {
+    wg_real q = wg_constant(0), minus = wg_constant(0);
     size_t others = 0;
-    if (parts == NULL) return q;
     for (size_t c = 0; c < x.cols; c++) {
         const wg_real apart = wg_let(t, wg_sub(wgi_reals_at(x, i, c), wgi_reals_at(z, j, c)));
         const wg_real given = wgi_reals_at(scale, scale.rows == 1 ? 0 : c, 0);
@@ -115,10 +115,11 @@ static wg_real write_pair(wg_tape *t, wg_kernel kernel, wgi_reals x, size_t i, w
         return wg_let(t, wg_mul(square, wg_exp(wg_neg(wg_fabs(parts[0])))));
     if (kernel == WG_MATERN_12 && others > 1) { /* of points that are near times 2^540 */
         const wg_real up = wg_let(t, wg_select_lt(q, WGI_PAIR_NEAR, 0x1p540, 1));
-        down = wg_let(t, wg_select_lt(q, WGI_PAIR_NEAR, 0x1p-540, 1));
+        minus = wg_let(t, wg_select_lt(q, WGI_PAIR_NEAR, -0x1p-540, -1));
         q = wg_constant(0);
         for (size_t c = 0; c < others; c++)
             q = wgi_expand_plus(t, q, wg_let(t, wg_square(wg_mul(parts[c], up))));
+        minus = wg_let(t, wg_select_eq(q, 0, 0, minus));
     }
     switch (kernel) {
     case WG_SQUARED_EXPONENTIAL:
@@ -126,8 +127,7 @@ static wg_real write_pair(wg_tape *t, wg_kernel kernel, wgi_reals x, size_t i, w
     case WG_MATERN_12: {
         /* of points that coincide the root has no derivative: they have none of any order */
         const wg_real apart = wg_let(t, wg_select_eq(q, 0, 1, q));
-        const wg_real r = wg_let(t, wg_select_eq(q, 0, 0, wg_mul(wg_sqrt(apart), down)));
-        return wg_let(t, wg_mul(square, wg_exp(wg_neg(r))));
+        return wg_let(t, wg_mul(square, wg_exp(wg_mul(wg_sqrt(apart), minus))));
     }
     case WG_MATERN_32:
         return wg_let(t, wg_mul(square, wg_apply_scalar(t, wgi_expand_matern_32, &q)));
@@ -141,13 +141,14 @@ void wgi_pair_write(wg_tape *t, const wg_block *b, const wg_real *x, const wg_re
     const wg_kernel kernel = *(const wg_kernel *)b->params;
     const wgi_reals points = wgi_reals_operand(b, x, 0), scale = wgi_reals_operand(b, x, 1);
     const size_t n = points.rows;
-    if (k == NULL) return;
+    wg_real *const parts = wgi_expand_room(t, points.cols);
+    if (k == NULL || parts == NULL) return;
     const wg_real square = wg_let(t, wg_square(amplitudes[0]));
     for (size_t j = 0; j < n; j++) {
         k[j * (n + 1)] = wg_let(t, wg_add(square, wg_square(amplitudes[1])));
         for (size_t i = j + 1; i < n; i++)
             k[i + j * n] = k[j + i * n] =
-                write_pair(t, kernel, points, i, points, j, scale, square);
+                write_pair(t, kernel, points, i, points, j, scale, square, parts);
     }
 }
 
@@ -281,10 +282,11 @@ static wg_status covariance_expand(wg_tape *t, const wg_block *b, const wg_real 
         wg_let(t, wg_square(*wgi_reals_operand(b, x, WGI_PAIR_AMPLITUDES).p));
     const wgi_reals points = wgi_reals_operand(b, x, WGI_PAIR_POINTS);
     const wgi_reals others = wgi_reals_operand(b, x, WGI_PAIR_OTHERS);
-    for (size_t j = 0; j < others.rows; j++)
+    wg_real *const parts = wgi_expand_room(t, points.cols);
+    for (size_t j = 0; parts != NULL && j < others.rows; j++)
         for (size_t i = 0; i < points.rows; i++)
             *y++ = write_pair(t, *(const wg_kernel *)b->params, points, i, others, j,
-                              wgi_reals_operand(b, x, WGI_PAIR_SCALE), square);
+                              wgi_reals_operand(b, x, WGI_PAIR_SCALE), square, parts);
     return WG_OK;
 }
 

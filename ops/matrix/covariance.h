@@ -103,7 +103,7 @@ typedef struct wgi_near {
 /* Of points with coordinates ldu and `step` apart. */
 static inline wgi_near wgi_pair_near(size_t d, const double *u, size_t ldu, const double *p,
                                      size_t step) {
-    const double up = 0x1p540;
+    const double up = 0x1p700; /* squares of the least distances are normal numbers, too */
     double q = 0;
     for (size_t c = 0; c < d; c++) {
         const double apart = (u[c * ldu] - p[c * step]) * up;
@@ -111,9 +111,13 @@ static inline wgi_near wgi_pair_near(size_t d, const double *u, size_t ldu, cons
     }
     return (wgi_near){up, sqrt(q)};
 }
+/* x over their distance, which is not 0. */
+static inline double wgi_pair_over(wgi_near a, double x) {
+    return fabs(x) < 1 ? x * a.up / a.distance : x / a.distance * a.up;
+}
 /* Of coordinates that are this far apart: of the direction from one to the other. */
 static inline double wgi_pair_direction(wgi_near a, double apart) {
-    return a.distance != 0 ? apart * a.up / a.distance : 0;
+    return a.distance != 0 ? wgi_pair_over(a, apart) : 0;
 }
 
 /* h = e dK/dq, from q and K;  h may be e. Of pairs that are near half of e dK/dr, r = 1. */

@@ -171,8 +171,7 @@ static void add_near(const struct pairs *s, size_t i, size_t j, double h, double
         if (s->tangents) {
             const double moved = s->ut[u] - s->vt[v],
                          ft = scale_t != NULL ? scale_t[which] / f : 0;
-            const double wt =
-                ht * p + h * ((moved - p * rt) * near.up / near.distance) - w * ft;
+            const double wt = ht * p + h * wgi_pair_over(near, moved - p * rt) - w * ft;
             by_scale = wt * apart + w * moved;
             w = wt;
         }

@@ -8,9 +8,10 @@
 #include <wengert/operation.h>
 
 /* As functions of q = r^2, of which the slope is finite where points coincide; second slopes,
- * which are not, are multiplied by q, and next to nothing where q is. */
+ * which are not, are multiplied by q, and next to nothing where q is: so they are finite, but
+ * not third ones. */
 WG_OPERATION1(wgi_matern_32, (1 + sqrt(3 * within(a))) * exp(-sqrt(3 * a)),
-              -1.5 * exp(-sqrt(3 * a)), 2.25 / sqrt(3 * fmax(a, 1e-300)) * exp(-sqrt(3 * a)),
+              -1.5 * exp(-sqrt(3 * a)), 2.25 / sqrt(3 * fmax(a, 5e-324)) * exp(-sqrt(3 * a)),
               SING, "Rasmussen and Williams 2006, 4.17")
 WG_OPERATION1(wgi_matern_52, (1 + sqrt(5 * within(a)) + 5 * within(a) / 3) * exp(-sqrt(5 * a)),
               -(1 + sqrt(5 * within(a))) * exp(-sqrt(5 * a)) / 1.2,

@@ -617,9 +617,14 @@ static wg_status pinv_value(wg_block *b) {
     return WG_OK;
 }
 
+/* x over two singular values, of which a and c are the inverses: nothing on the way leaves the
+ * range of numbers where the quotient does not. */
+static double over_both(double x, double a, double c) {
+    return (a < 1) == (c < 1) ? x * a * c : x * (a * c);
+}
+
 /* y += u [..] v' + ..., the map of the head of this file: u m by r, v n by r, g n by m, y m by
- * n; with singular values near 1, and powers of two for what they are more, of which the
- * squares would leave the range of numbers. */
+ * n. */
 static void pinv_map(size_t r, size_t m, const double *u, size_t n, const double *v,
                      const double *s, const double *g, size_t ldg, double *y, size_t ldy,
                      char *work) {
@@ -627,7 +632,6 @@ static void pinv_map(size_t r, size_t m, const double *u, size_t n, const double
     double *const gv = wgi_take(&work, m * r), *const gu = wgi_take(&work, n * r);
     double *const k = wgi_take(&work, r * r), *const e = wgi_take(&work, r * r);
     if (r == 0) return;
-    const double unit = ldexp(1, s[0] < 0x1p-1000 ? 1000 : -ilogb(s[0]));
     cblas_dgemm(CblasColMajor, CblasTrans, CblasNoTrans, mi, ri, ni, 1, g, gi, v, ni, 0, gv,
                 mi);
     cblas_dgemm(CblasColMajor, CblasNoTrans, CblasNoTrans, ni, ri, mi, 1, g, gi, u, mi, 0, gu,
@@ -636,14 +640,13 @@ static void pinv_map(size_t r, size_t m, const double *u, size_t n, const double
                 ri);
     for (size_t j = 0; j < r; j++)
         for (size_t i = 0; i < r; i++) {
-            const double a = 1 / (s[i] * unit), c = 1 / (s[j] * unit);
-            const double sum = a * k[i + j * r] * c + k[j + i * r] * (c * c + a * a);
-            e[i + j * r] = -(sum * unit * unit);
+            const double a = 1 / s[i], c = 1 / s[j], turned = k[j + i * r];
+            e[i + j * r] = -(over_both(k[i + j * r], a, c) + (turned * c * c + turned * a * a));
         }
     for (size_t j = 0; j < r; j++) {
-        const double at = s[j] * unit, by = 1 / (at * at);
-        for (size_t i = 0; i < m; i++) gv[i + j * m] = gv[i + j * m] * by * unit * unit;
-        for (size_t i = 0; i < n; i++) gu[i + j * n] = gu[i + j * n] * by * unit * unit;
+        const double by = 1 / s[j];
+        for (size_t i = 0; i < m; i++) gv[i + j * m] = gv[i + j * m] * by * by;
+        for (size_t i = 0; i < n; i++) gu[i + j * n] = gu[i + j * n] * by * by;
     }
     cblas_dgemm(CblasColMajor, CblasNoTrans, CblasNoTrans, mi, ri, ri, 1, u, mi, e, ri, 1, gv,
                 mi);

@@ -344,19 +344,15 @@ static int partial_is_one(wgi_graph *g, uint32_t node, size_t k) {
            r->step->number == 1;
 }
 
-/* Where a partial is of the second degree in what may be large or small, its factors multiply w
- * one after the other: by itself it may leave the range of numbers where no product does,
- *     v = 1 / a: -((w v) v);   v = 1 / sqrt(a): -((w v) (1/2 / a)).
- * WGI_NO_NODE: it is not one of these. */
+/* v = 1 / a, as reciprocals are written here, and those of roots: -((w v) v), one factor after
+ * the other, since v^2 may leave the range of numbers where no product does. WGI_NO_NODE: it is
+ * another node. */
 static uint32_t share_by_factors(wgi_graph *g, uint32_t w, uint32_t node, size_t k) {
-    const int op = g->node[node].kind == WGI_NODE_OP ? wgi_node_op(&g->node[node]) : -1;
-    if (op != WGI_ROW_div && op != WGI_ROW_reciprocal && op != WGI_ROW_rsqrt)
+    const wgi_node *const n = &g->node[node];
+    if (n->kind != WGI_NODE_OP || wgi_node_op(n) != WGI_ROW_div || k == 0 ||
+        !wgi_graph_is(g, g->operand[n->first], 1))
         return WGI_NO_NODE;
-    const uint32_t a = g->operand[g->node[node].first];
-    uint32_t by = node;
-    if (op == WGI_ROW_div && (k == 0 || !wgi_graph_is(g, a, 1))) return WGI_NO_NODE;
-    if (op == WGI_ROW_rsqrt) by = WGI_GRAPH2(g, div, wgi_graph_number(g, 0.5), a);
-    return wgi_signed_minus(g, wgi_signed_product(g, wgi_signed_product(g, w, node), by));
+    return wgi_signed_minus(g, wgi_signed_product(g, wgi_signed_product(g, w, node), node));
 }
 
 /* Many partials are those of sums: w times 1 is w, at once. */

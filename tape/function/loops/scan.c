@@ -151,6 +151,7 @@ static wg_status read_grid(reading *r, size_t steps, const wg_scan_options *o) {
     s->threads = o == NULL ? NULL : o->threads;
     s->progress = wgi_progress_of(r->c);
     s->traced = (r->c->flags & WG_TRACE) != 0;
+    s->sweep_traced = &wgi_root_of(r->c)->traced;
     s->sums_by_step = o != NULL && o->sums_by_step != 0;
     /* Long lines are done where they stand, short ones together. On large grids there are
      * enough lines for threads, even if there are none, so that sums do not depend on that;

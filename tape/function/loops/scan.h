@@ -68,6 +68,9 @@ typedef struct wgi_scan {
     int gathers;      /* all stages are stencils, and so are their adjoints */
     /* if it gathers: fields whose adjoints are not set by any stage, and have to be cleared */
     unsigned char *unset;
+    /* of the tape: is its sweep traced, so that this one stops where the adjoint of a state is
+     * NaN? */
+    const int *sweep_traced;
 } wgi_scan;
 
 /* scan_stencil.c: _read, once all sources are read, finds whether the scan is made of stencils,

@@ -119,14 +119,23 @@ static int is_odd(const wgi_scan_run *r, const wgi_field *f, int adjoint, const 
     return 0;
 }
 
-/* Says which state, or its adjoint, is the first that is odd, and in which step. */
-static wg_status look_at(const wgi_scan_run *r, size_t step, int adjoint, const double *at) {
+/* Says which state is the first that is odd, and after which step. */
+static wg_status look_at_states(const wgi_scan_run *r, size_t step, const double *at) {
     for (uint32_t k = 0; r->s->traced && k < r->s->states; k++)
-        if (is_odd(r, &r->s->field[k], adjoint, at)) {
-            if (adjoint)
-                wgi_why(r->b, r->why, "the adjoint of state %u becomes NaN in step %zu", k,
-                        step);
-            else wgi_why(r->b, r->why, "state %u is NaN or infinite after step %zu", k, step);
+        if (is_odd(r, &r->s->field[k], 0, at)) {
+            wgi_why(r->b, r->why, "state %u is NaN or infinite after step %zu", k, step);
+            return WG_ENONFINITE;
+        }
+    return WG_OK;
+}
+
+/* The same of adjoints, before this step. States that start from constants have none there. */
+static wg_status look_at_adjoints(const wgi_scan_run *r, size_t step) {
+    const int traced = r->s->traced && *r->s->sweep_traced;
+    for (uint32_t k = 0; traced && k < r->s->states; k++)
+        if ((step != 0 || r->b->in[k].bar != NULL) &&
+            is_odd(r, &r->s->field[k], 1, r->dot.old)) {
+            wgi_why(r->b, r->why, "the adjoint of state %u becomes NaN in step %zu", k, step);
             return WG_ENONFINITE;
         }
     return WG_OK;
@@ -150,7 +159,7 @@ static wg_status advance(void *context, size_t step, const double *from, double 
         s = wgi_scan_forward(r, &r->s->stage[k], step, 0);
     if (r->hands_on) r->has_residuals[step] = r->at.residuals != NULL;
     r->at.next = (double *)(uintptr_t)next;
-    return s == WG_OK ? look_at(r, step, 0, to) : s;
+    return s == WG_OK ? look_at_states(r, step, to) : s;
 }
 
 /* Clears the adjoints that no stage sets. */
@@ -181,7 +190,7 @@ static wg_status adjoint(void *context, size_t step, const double *state) {
     for (size_t k = s->stages; k-- > 0 && status == WG_OK;)
         status = wgi_scan_backward(r, &s->stage[k], step);
     if (status == WG_OK) add_step(r, step);
-    if (status == WG_OK) status = look_at(r, step, 1, r->dot.old);
+    if (status == WG_OK) status = look_at_adjoints(r, step);
     double *const before = r->dot.old;
     r->dot.old = r->dot.next;
     r->dot.next = before;
