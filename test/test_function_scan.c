@@ -488,14 +488,14 @@ static void what_flows_to_no_variable_or_in_lanes_is_not_traced(void **state) {
     wg_callable *const k = make(roots_and_more, 2, with, at, 1, &q), *const l =
                                                                          make(roots, 1, &q, at,
                                                                               1, &q);
-    const wg_mat in = wg_mat_input(t, 1, 1, &p, 1);
-    const wg_source both[] = {from, wg_from_matrix(in)};
+    const wg_mat more = wg_mat_input(t, 1, 1, &p, 1);
+    const wg_source both[] = {from, wg_from_matrix(more)};
     const wg_stage stage = {k, both}, roots_of = {l, &from};
     wg_state start = {"q", wg_mat_constant(t, 1, 1, &zero, 1)};
     wg_mat y;
     assert_int_equal(wg_scan(t, ALL, 1, &stage, 1, &start, NULL, &y), WG_OK);
     assert_int_equal(wg_reverse(t, wg_mat_at(y, 0, 0)), WG_OK);
-    assert_true(isfinite(wg_adjoint(t, wg_mat_at(in, 0, 0))));
+    assert_true(isfinite(wg_adjoint(t, wg_mat_at(more, 0, 0))));
 
     start.start = wg_mat_input(t, 1, 1, &zero, 1);
     assert_int_equal(wg_scan(t, ALL, 1, &roots_of, 1, &start, NULL, &y), WG_OK);
