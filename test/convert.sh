@@ -191,7 +191,7 @@ for to in tape adjoint; do
         complain "a singular matrix has no status, $to"
 done
 for to in tape adjoint; do
-    cat "$dir/inside_$to.c" "$dir/use_inside.c" >"$dir/inside_use.c"
+    { echo '#include <wengert.h>'; cat "$dir/inside_$to.c" "$dir/use_inside.c"; } >"$dir/inside_use.c"
     [ $to = tape ] && taped=-DTAPE || taped=
     $CC -Wall -Wextra $taped -Iinclude "-I$dir" -o "$dir/inside" "$dir/inside_use.c" "$B/libwengert.a" $LDFLAGS $CFLAGS $MATH_LIBS -ldl -lm && "$dir/inside" ||
         complain "a pointer into its structure has no status, $to"
@@ -280,7 +280,7 @@ C
 for f in f g; do
     for way in '--directions 0 --rows 0' '--directions 0 --rows 1' '--directions 8'; do
         answers "ways of a region, $f" 0 '' -- "$dir/ways.c" --to blocks $way --function $f --with-respect-to x,y --of return -o "$dir/ways_wg.c"
-        sed "s/F_wg/${f}_wg/g" "$dir/use_ways.c" | cat "$dir/ways_wg.c" - >"$dir/ways_use.c"
+        { echo '#include <wengert.h>'; cat "$dir/ways_wg.c"; sed "s/F_wg/${f}_wg/g" "$dir/use_ways.c"; } >"$dir/ways_use.c"
         $CC -Wall -Wextra -Iinclude "-I$dir" -o "$dir/ways" "$dir/ways_use.c" "$B/libwengert.a" $LDFLAGS $CFLAGS $MATH_LIBS -ldl -lm && "$dir/ways" ||
             complain "a tape that keeps its code takes what a region of $f gives, $way"
     done
