@@ -349,12 +349,17 @@ DEFINE(
         AT(&a, i, i) = x[1].v[i];
         if (i + 1 < n) AT(&a, i + 1, i) = x[0].v[i], AT(&a, i, i + 1) = x[2].v[i];
     } give(y, toy_solve(&a, &x[3]));)
-DEFINE(qr_q, toy_full_rank(&x[0], 1e-6); struct toy_matrix q; struct toy_matrix r;
+/* What R is of in its square part: the first columns. */
+static void first_columns_of_full_rank(const struct toy_matrix *a) {
+    const struct toy_matrix u = {a->rows, a->rows < a->cols ? a->rows : a->cols, a->v};
+    toy_full_rank(&u, 1e-6);
+}
+DEFINE(qr_q, first_columns_of_full_rank(&x[0]); struct toy_matrix q; struct toy_matrix r;
        if (!toy_qr(&x[0], &q, &r)) toy_run.known = 0; give(y, q);)
-DEFINE(qr_r, toy_full_rank(&x[0], 1e-6); struct toy_matrix q; struct toy_matrix r;
+DEFINE(qr_r, first_columns_of_full_rank(&x[0]); struct toy_matrix q; struct toy_matrix r;
        if (!toy_qr(&x[0], &q, &r)) toy_run.known = 0; give(y, r);)
 /* QR has no derivative where the rank is not full, and few digits near by. */
-DEFINE(qr_product, toy_full_rank(&x[0], 1e-6); give(y, toy_qr_product(&x[0]));)
+DEFINE(qr_product, first_columns_of_full_rank(&x[0]); give(y, toy_qr_product(&x[0]));)
 
 /* (A'A)^-1 A' or A' (A A')^-1: of full rank. */
 static struct toy_matrix pseudo_inverse(const struct toy_matrix *a) {
