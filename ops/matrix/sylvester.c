@@ -203,9 +203,6 @@ static int is_rounding(size_t all, const double *r, const double *size) {
     return small;
 }
 
-/* x, a right-hand side, becomes the solution, refined. A correction that is not small, in the
- * forms, is none, and entries of x without their digits would make a residual of their own.
- * Room: of solve_doubles. 0: it is not within the range of numbers. */
 static size_t residual_doubles(size_t m, size_t n) {
     return larger(m, n) * larger(m, n) + 2 * m * n;
 }
@@ -213,6 +210,10 @@ static size_t solve_doubles(const wg_block *b, size_t of_once) {
     const size_t m = b->out[0].rows, n = b->out[0].cols;
     return 3 * m * n + larger(of_once, residual_doubles(m, n));
 }
+
+/* x, a right-hand side, becomes the solution, refined. A correction that is not small, in the
+ * forms, is none, and entries of x without their digits would make a residual of their own.
+ * Room: of solve_doubles. 0: it is not within the range of numbers. */
 static int solve(const equation *e, const wg_block *b, char op, double *x, double *room) {
     const size_t m = b->out[0].rows, n = b->out[0].cols, all = m * n;
     double *const c = room, *const r = c + all, *const size = r + all;
@@ -267,18 +268,24 @@ static int sylvester_once(const wg_block *b, char op, double *x, double *room, o
         return 0;
     return come_out(&sides, x, room, of);
 }
+/* Of op(A) X + X op(B). */
+static void continuous_residual(const wg_block_arg *a, CBLAS_TRANSPOSE ta,
+                                const wg_block_arg *b, CBLAS_TRANSPOSE tb, const double *x,
+                                double *r, double *size, double *room) {
+    const size_t m = a->rows, n = b->rows;
+    double *const ax = room, *const of = ax + m * n;
+    product(ta, CblasNoTrans, m, n, m, -1, a->value, a->ld, x, m, 1, r, m);
+    product(CblasNoTrans, tb, m, n, n, -1, x, m, b->value, b->ld, 1, r, m);
+    sizes(m, n, x, m, ax);
+    sizes(m, m, a->value, a->ld, of);
+    product(ta, CblasNoTrans, m, n, m, 1, of, m, ax, m, 1, size, m);
+    sizes(n, n, b->value, b->ld, of);
+    product(CblasNoTrans, tb, m, n, n, 1, ax, m, of, n, 1, size, m);
+}
 static void sylvester_residual(const wg_block *b, char op, const double *x, double *r,
                                double *size, double *room) {
-    const size_t m = b->in[0].rows, n = b->in[1].rows;
     const CBLAS_TRANSPOSE t = op == 'N' ? CblasNoTrans : CblasTrans;
-    double *const ax = room, *const of = ax + m * n;
-    product(t, CblasNoTrans, m, n, m, -1, b->in[0].value, b->in[0].ld, x, m, 1, r, m);
-    product(CblasNoTrans, t, m, n, n, -1, x, m, b->in[1].value, b->in[1].ld, 1, r, m);
-    sizes(m, n, x, m, ax);
-    sizes(m, m, b->in[0].value, b->in[0].ld, of);
-    product(t, CblasNoTrans, m, n, m, 1, of, m, ax, m, 1, size, m);
-    sizes(n, n, b->in[1].value, b->in[1].ld, of);
-    product(CblasNoTrans, t, m, n, n, 1, ax, m, of, n, 1, size, m);
+    continuous_residual(&b->in[0], t, &b->in[1], t, x, r, size, room);
 }
 static int sylvester_doubt(const wg_block *b) {
     const forms f = forms_of(b);
@@ -395,17 +402,9 @@ static int lyapunov_once(const wg_block *b, char op, double *x, double *room, ou
 }
 static void lyapunov_residual(const wg_block *b, char op, const double *x, double *r,
                               double *size, double *room) {
-    const size_t n = b->in[0].rows, ld = b->in[0].ld;
-    const double *const a = b->in[0].value;
     const CBLAS_TRANSPOSE left = op == 'N' ? CblasNoTrans : CblasTrans;
     const CBLAS_TRANSPOSE right = op == 'N' ? CblasTrans : CblasNoTrans;
-    double *const ax = room, *const of = ax + n * n;
-    product(left, CblasNoTrans, n, n, n, -1, a, ld, x, n, 1, r, n);
-    product(CblasNoTrans, right, n, n, n, -1, x, n, a, ld, 1, r, n);
-    sizes(n, n, x, n, ax);
-    sizes(n, n, a, ld, of);
-    product(left, CblasNoTrans, n, n, n, 1, of, n, ax, n, 1, size, n);
-    product(CblasNoTrans, right, n, n, n, 1, ax, n, of, n, 1, size, n);
+    continuous_residual(&b->in[0], left, &b->in[0], right, x, r, size, room);
 }
 static int lyapunov_doubt(const wg_block *b) {
     const form f = form_of(b);

@@ -360,7 +360,8 @@ static wg_status all_tangents(wgi_core *c, const wgi_block *b, void *work, uint6
                       : wgi_block_explain(c, refuse_closed, "a tangent", b->op->name, s, &call);
 }
 
-/* What two lanes of it take, where tangents go lane by lane. */
+/* The bytes of one lane of its tangents, of which there are two at a time; 0 where they do not go
+ * lane by lane. */
 static size_t lane_of_tangents(const wgi_core *c, const wgi_block *b) {
     const int together =
         (b->op->flags & WG_OP_ALWAYS) != 0 || (c->width == 1 && b->op->jvp != NULL);
