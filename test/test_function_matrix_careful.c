@@ -230,6 +230,42 @@ static void an_exponential_elsewhere_is_right_or_refused(void **state) {
     assert_true(refused >= SIZES);
 }
 
+/* The same where squarings are chosen by powers, which are small beside the norm:
+ * exp of {a, c, b, a} has e^a cosh(r) on its diagonal, r = sqrt(b c). */
+static void an_exponential_of_small_powers_is_right_or_refused(void **state) {
+    (void)state;
+    static const struct {
+        double b, c;
+    } entries[] = {{1e2, 1e10}, {1e10, 1},     {1e6, 1e-2}, {1, 1},     {1e-3, 1e-5},
+                   {0, 1e10},   {1e-10, 1e10}, {1e8, 1e-8}, {1e4, 1e8}, {0, 1}};
+    enum { ENTRIES = sizeof entries / sizeof *entries };
+    const struct written_out c = {"expm", exponential, NULL, {{2, 2, PLAIN}}, 0};
+    double at[ENTRIES][4];
+    size_t refused = 0, served = 0;
+    for (size_t k = 0; k < ENTRIES; k++) {
+        const double a = -sqrt(entries[k].b * entries[k].c);
+        at[k][0] = at[k][3] = a, at[k][1] = entries[k].c, at[k][2] = entries[k].b;
+    }
+    for (size_t k = 0; k < ENTRIES; k++) {
+        wg_function *const f = written_out_recorded(&c, at[k], 4);
+        for (size_t j = 0; j < ENTRIES; j++) {
+            double y[4];
+            const double r = -at[j][0];
+            const wg_status s = evaluated(f, at[j], y);
+            refused += s == WG_EGUARD;
+            if (s == WG_EGUARD) continue;
+            written_out_must(c.name, s);
+            served++;
+            const double expected = (1 + exp(-2 * r)) / 2, units = 64 * (1 + r) * DBL_EPSILON;
+            assert_true(fabs(y[0] / expected - 1) <= units);
+            assert_true(fabs(y[3] / expected - 1) <= units);
+        }
+        wg_function_free(f);
+    }
+    assert_true(served >= 2 * ENTRIES);
+    assert_true(refused >= ENTRIES);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(written_out_forms_are_as_careful_as_the_operations),
@@ -238,6 +274,7 @@ int main(void) {
         cmocka_unit_test(singular_matrices_have_determinants),
         cmocka_unit_test(coinciding_points_have_smooth_covariances),
         cmocka_unit_test(an_exponential_elsewhere_is_right_or_refused),
+        cmocka_unit_test(an_exponential_of_small_powers_is_right_or_refused),
     };
     return cmocka_run_group_tests(tests, written_out_open, written_out_close);
 }

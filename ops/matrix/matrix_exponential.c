@@ -415,12 +415,18 @@ static void guard_norm(wg_tape *t, size_t n, const scaling *s, const wg_real *a)
     if (s->squarings > IN_VAIN) (void)wg_ge(t, norm, wg_constant(ldexp(bound, -IN_VAIN)));
 }
 /* The same where powers choose: those norms that did are bounded, and that of B to twice what
- * it was. `room` of n^2. */
-static void guard_powers(wg_tape *t, size_t n, const wg_real *a, wgi_reals a4, wgi_reals a6,
-                         wg_real *room) {
+ * it was. Many squarings would be in vain where B^6 is far below its bound, or, recorded so,
+ * where B is far below what it was. `room` of n^2. */
+static void guard_powers(wg_tape *t, size_t n, const scaling *s, const wg_real *a, wgi_reals a4,
+                         wgi_reals a6, wg_real *room) {
     const double bound = approximants[APPROXIMANTS - 1].bound;
+    const double low = pow(ldexp(bound, -IN_VAIN), 6);
     const wg_real norm = write_norm(t, n, a), of_6 = write_norm(t, n, a6.p);
     (void)wg_le(t, norm, wg_constant(2 * wg_value(norm)));
+    if (s->squarings > IN_VAIN) {
+        if (wg_value(of_6) >= low) (void)wg_ge(t, of_6, wg_constant(low));
+        else (void)wg_ge(t, norm, wg_constant(ldexp(wg_value(norm), -IN_VAIN)));
+    }
     wgi_expand_mul(t, a4, a4, room);
     (void)wg_le(t, write_norm(t, n, room), wg_constant(pow(bound, 8)));
     if (wg_value(of_6) <= pow(bound, 6)) {
@@ -468,7 +474,7 @@ static wg_status expm_expand(wg_tape *t, const wg_block *b, const wg_real *x, wg
     wgi_expand_mul(t, of[A], of[A], m[A2]);
     if (degree >= 5) wgi_expand_mul(t, of[A2], of[A2], m[A4]);
     if (degree >= 7) wgi_expand_mul(t, of[A4], of[A2], m[A6]);
-    if (by_powers) guard_powers(t, n, m[A], of[A4], of[A6], m[R]);
+    if (by_powers) guard_powers(t, n, &s, m[A], of[A4], of[A6], m[R]);
     if (degree == 9) wgi_expand_mul(t, of[A4], of[A4], m[A8]);
     const size_t terms = degree == 13 ? 3 : (size_t)degree / 2;
     for (int even = 0; even < 2; even++) {

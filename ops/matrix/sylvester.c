@@ -208,22 +208,36 @@ static size_t residual_doubles(size_t m, size_t n) {
 }
 static size_t solve_doubles(const wg_block *b, size_t of_once) {
     const size_t m = b->out[0].rows, n = b->out[0].cols;
-    return 3 * m * n + larger(of_once, residual_doubles(m, n));
+    return 5 * m * n + larger(of_once, residual_doubles(m, n));
+}
+
+/* lost = what entries of x below normal numbers, which have not their digits, may make of each
+ * entry of the residual. Room: of m n + residual_doubles. */
+static void losses(const equation *e, const wg_block *b, char op, const double *x, double *lost,
+                   double *r, double *room) {
+    const size_t all = b->out[0].rows * b->out[0].cols;
+    double *const least = room;
+    for (size_t i = 0; i < all; i++)
+        least[i] = fabs(x[i]) < DBL_MIN ? DBL_TRUE_MIN : 0, lost[i] = r[i] = 0;
+    e->residual(b, op, least, r, lost, room + all);
 }
 
 /* x, a right-hand side, becomes the solution, refined. A correction that is not small, in the
- * forms, is none, and entries of x without their digits would make a residual of their own.
+ * forms, is none; of a residual that x has not the digits for, nothing is corrected.
  * Room: of solve_doubles. 0: it is not within the range of numbers. */
 static int solve(const equation *e, const wg_block *b, char op, double *x, double *room) {
     const size_t m = b->out[0].rows, n = b->out[0].cols, all = m * n;
-    double *const c = room, *const r = c + all, *const size = r + all;
+    double *const c = room, *const r = c + all, *const size = r + all, *const lost = size + all;
     outcome of, correction;
-    room = size + all;
+    room = lost + all;
     memcpy(c, x, all * sizeof *c);
     if (!e->once(b, op, x, room, &of)) return 0;
-    for (int k = e->doubt(b); k > 0 && of.whole; k--) {
+    for (int k = e->doubt(b); k > 0; k--) {
+        if (!of.whole) losses(e, b, op, x, lost, r, room);
         for (size_t i = 0; i < all; i++) r[i] = c[i], size[i] = fabs(c[i]);
         e->residual(b, op, x, r, size, room);
+        for (size_t i = 0; i < all && !of.whole; i++)
+            if (!(lost[i] <= DBL_EPSILON * size[i])) r[i] = 0;
         if (!wgi_spectral_finite(m, n, r, m) || is_rounding(all, r, size)) break;
         if (!e->once(b, op, r, room, &correction)) break;
         if (!(ldexp(correction.largest, of.shift - correction.shift) < of.largest / 2)) break;
