@@ -843,6 +843,67 @@ static void small_right_hand_sides_keep_their_digits(void **state) {
     wg_tape_free(t);
 }
 
+/* A = 2^d M 2^d, B = 2^e N 2^e of small integers, C made of a small X exactly: what is small in
+ * A is not lost in its Schur form, whose balance shows nothing. */
+static void solutions_of_scaled_matrices_keep_their_digits(void **state) {
+    (void)state;
+    static const struct {
+        int lyapunov;
+        int d[3], m[9], e[3], n[9], x[9];
+    } cases[] = {
+        {0,
+         {-3, -7, -5},
+         {3, -3, 0, 2, -3, -3, -3, -3, -1},
+         {-10, -12, 7},
+         {-1, 1, 1, 2, 0, -1, 0, -2, -3},
+         {1, 2, 3, 1, 2, 3, 1, 2, 3}},
+        {0,
+         {1, -7, 0},
+         {2, 1, 3, 2, -2, -1, -2, 3, 3},
+         {-14, 12, 5},
+         {-2, 1, 0, 2, -1, 3, 1, 3, 1},
+         {1, 1, 1, 1, 1, 2, 1, 3, 2}},
+        {1,
+         {1, -14, 0},
+         {3, 1, -3, -3, -2, -1, 1, -2, 2},
+         {0},
+         {0},
+         {2, 2, 3, 3, 3, 2, 3, 1, 2}},
+        {1,
+         {-14, 10, 10},
+         {0, -3, -2, 2, 2, 2, -1, 0, -1},
+         {0},
+         {0},
+         {2, 3, 2, 1, 1, 3, 3, 1, 3}},
+    };
+    wg_tape *const t = wg_tape_new(NULL);
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+        double a[9], b[9], c[9] = {0};
+        for (size_t i = 0; i < 9; i++) {
+            a[i] = ldexp(cases[k].m[i], cases[k].d[i % 3] + cases[k].d[i / 3]);
+            b[i] = ldexp(cases[k].n[i], cases[k].e[i % 3] + cases[k].e[i / 3]);
+        }
+        for (size_t i = 0; i < 3; i++)
+            for (size_t j = 0; j < 3; j++)
+                for (size_t l = 0; l < 3; l++)
+                    c[i + 3 * j] += a[i + 3 * l] * cases[k].x[l + 3 * j] +
+                                    cases[k].x[i + 3 * l] *
+                                        (cases[k].lyapunov ? a[j + 3 * l] : b[l + 3 * j]);
+        const wg_mat ma = spectral_input(t, 3, 3, a), mb = spectral_input(t, 3, 3, b);
+        const wg_mat mc = spectral_input(t, 3, 3, c);
+        const wg_mat x =
+            cases[k].lyapunov ? wg_lyapunov(t, ma, mc) : wg_sylvester(t, ma, mb, mc);
+        assert_int_equal(wg_tape_status(t), WG_OK);
+        for (size_t i = 0; i < 9; i++)
+            if (!(fabs(x.value[i] - cases[k].x[i]) <=
+                  TOL_SPECTRAL_ULP * DBL_EPSILON * cases[k].x[i]))
+                fail_msg("case %zu, element %zu: %.17g, not %d", k, i, x.value[i],
+                         cases[k].x[i]);
+        wg_tape_reset(t);
+    }
+    wg_tape_free(t);
+}
+
 static void adjoints_that_are_nan_flow_through_equations(void **state) {
     (void)state;
     const double a[] = {0.5, 0, 0.25, 0.5}, c[] = {1, 2, 3, 4}, seeds[] = {NAN, INFINITY};
@@ -877,6 +938,7 @@ int main(void) {
         cmocka_unit_test(equations_of_large_and_graded_matrices_keep_their_digits),
         cmocka_unit_test(equations_at_the_ends_of_the_range_are_solved_or_refused),
         cmocka_unit_test(small_right_hand_sides_keep_their_digits),
+        cmocka_unit_test(solutions_of_scaled_matrices_keep_their_digits),
         cmocka_unit_test(adjoints_that_are_nan_flow_through_equations),
         cmocka_unit_test(a_large_argument_is_scaled),
         cmocka_unit_test(logarithms_at_the_ends_of_the_range_are_right),

@@ -182,17 +182,36 @@ typedef struct equation {
     int (*doubt)(const wg_block *b);
 } equation;
 
-enum { DOUBT = 4 };
+enum { DOUBT = 8 };
 
-/* A form of a matrix whose balance changed it by more than this, which is some digits. */
-static int is_uneven(const form *f) {
-    enum { DIGITS = 10 };
-    int low = INT_MAX, high = INT_MIN;
+/* The exponents of some numbers, but for zeros. */
+typedef struct extent {
+    int low, high;
+} extent;
+static const extent no_extent = {INT_MAX, INT_MIN};
+static void extend(extent *to, double x) {
+    if (x == 0) return;
+    const int e = ilogb(x);
+    to->low = e < to->low ? e : to->low, to->high = e > to->high ? e : to->high;
+}
+static int is_wide(extent e) {
+    enum { BITS = 4 };
+    return e.low < e.high && e.high - e.low > BITS;
+}
+
+/* Is a matrix one whose rows, or columns, or whose balance differ in size? Then its forms have
+ * lost digits of what is small in it. */
+static int is_uneven(const wg_block_arg *a, const form *f) {
+    extent rows = no_extent, cols = no_extent, scales = no_extent;
     for (size_t i = 0; i < f->n; i++) {
-        const int e = ilogb(f->d[i]);
-        low = e < low ? e : low, high = e > high ? e : high;
+        double row = 0, col = 0;
+        for (size_t j = 0; j < f->n; j++) {
+            row = fmax(row, fabs(a->value[i + j * a->ld]));
+            col = fmax(col, fabs(a->value[j + i * a->ld]));
+        }
+        extend(&rows, row), extend(&cols, col), extend(&scales, f->d[i]);
     }
-    return f->n > 0 && high - low > DIGITS;
+    return is_wide(rows) || is_wide(cols) || is_wide(scales);
 }
 
 /* Is the residual what rounding makes of its terms? Then x is the solution of equations that
@@ -303,7 +322,7 @@ static void sylvester_residual(const wg_block *b, char op, const double *x, doub
 }
 static int sylvester_doubt(const wg_block *b) {
     const forms f = forms_of(b);
-    return is_uneven(&f.a) || is_uneven(&f.b) ? DOUBT : 0;
+    return is_uneven(&b->in[0], &f.a) || is_uneven(&b->in[1], &f.b) ? DOUBT : 0;
 }
 static const equation sylvester_equation = {sylvester_once, sylvester_residual,
                                             sylvester_doubt};
@@ -422,7 +441,7 @@ static void lyapunov_residual(const wg_block *b, char op, const double *x, doubl
 }
 static int lyapunov_doubt(const wg_block *b) {
     const form f = form_of(b);
-    return is_uneven(&f) ? DOUBT : 0;
+    return is_uneven(&b->in[0], &f) ? DOUBT : 0;
 }
 static const equation lyapunov_equation = {lyapunov_once, lyapunov_residual, lyapunov_doubt};
 
@@ -518,7 +537,7 @@ static void discrete_residual(const wg_block *b, char op, const double *x, doubl
 /* Once always: a product of two entries may be far from both. */
 static int discrete_doubt(const wg_block *b) {
     const form f = form_of(b);
-    return is_uneven(&f) ? DOUBT : 1;
+    return is_uneven(&b->in[0], &f) ? DOUBT : 1;
 }
 static const equation discrete_equation = {discrete_once, discrete_residual, discrete_doubt};
 
