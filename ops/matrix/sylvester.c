@@ -184,19 +184,19 @@ typedef struct equation {
 
 enum { DOUBT = 8 };
 
-/* The exponents of some numbers, but for zeros. */
+/* The smallest and the largest of some sizes, but for zeros. */
 typedef struct extent {
-    int low, high;
+    double low, high;
 } extent;
-static const extent no_extent = {INT_MAX, INT_MIN};
+static const extent no_extent = {INFINITY, 0};
+static double larger_of(double x, double y) { return x > y ? x : y; }
 static void extend(extent *to, double x) {
-    if (x == 0) return;
-    const int e = ilogb(x);
-    to->low = e < to->low ? e : to->low, to->high = e > to->high ? e : to->high;
+    if (x != 0 && x < to->low) to->low = x;
+    to->high = larger_of(to->high, x);
 }
 static int is_wide(extent e) {
-    enum { BITS = 4 };
-    return e.low < e.high && e.high - e.low > BITS;
+    enum { SOME = 16 };
+    return e.high > SOME * e.low;
 }
 
 /* Is a matrix one whose rows, or columns, or whose balance differ in size? Then its forms have
@@ -206,8 +206,8 @@ static int is_uneven(const wg_block_arg *a, const form *f) {
     for (size_t i = 0; i < f->n; i++) {
         double row = 0, col = 0;
         for (size_t j = 0; j < f->n; j++) {
-            row = fmax(row, fabs(a->value[i + j * a->ld]));
-            col = fmax(col, fabs(a->value[j + i * a->ld]));
+            row = larger_of(row, fabs(a->value[i + j * a->ld]));
+            col = larger_of(col, fabs(a->value[j + i * a->ld]));
         }
         extend(&rows, row), extend(&cols, col), extend(&scales, f->d[i]);
     }
