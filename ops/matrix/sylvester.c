@@ -251,6 +251,7 @@ static int solve(const equation *e, const wg_block *b, char op, double *x, doubl
     room = lost + all;
     memcpy(c, x, all * sizeof *c);
     if (!e->once(b, op, x, room, &of)) return 0;
+    if (!wgi_spectral_finite(m, n, x, m)) return 1; /* as the right-hand side was */
     for (int k = e->doubt(b); k > 0; k--) {
         if (!of.whole) losses(e, b, op, x, lost, r, room);
         for (size_t i = 0; i < all; i++) r[i] = c[i], size[i] = fabs(c[i]);

@@ -372,9 +372,11 @@ static struct toy_matrix pseudo_inverse(const struct toy_matrix *a) {
     return toy_transpose(&y);
 }
 /* The rank is full, columns in units of their own (wide: rows): otherwise the toy does not
- * know, which has A'A, where half of the digits are lost. */
+ * know, which has A'A, where half of the digits are lost. Derivatives have projections, whose
+ * rounding is that of the units there are: what counts is the condition in these. */
 static void full_rank_in_units(const struct toy_matrix *a) {
     struct toy_matrix u = a->rows < a->cols ? toy_transpose(a) : toy_copy(a);
+    const toy_real before = toy_run.condition;
     for (size_t j = 0; j < u.cols; j++) {
         toy_real most = 0;
         for (size_t i = 0; i < u.rows; i++)
@@ -382,6 +384,9 @@ static void full_rank_in_units(const struct toy_matrix *a) {
         for (size_t i = 0; i < u.rows && most > 0; i++) AT(&u, i, j).c[0] /= most;
     }
     toy_full_rank(&u, 0);
+    const struct toy_matrix w = toy_singular_values(a);
+    toy_run.condition = before * w.v[0].c[0] / w.v[w.rows - 1].c[0];
+    if (!(toy_run.condition <= LDBL_MAX)) toy_run.condition = before;
 }
 DEFINE(lstsq, full_rank_in_units(&x[0]); const struct toy_matrix p = pseudo_inverse(&x[0]);
        give(y, toy_product(&p, &x[1]));)
