@@ -81,12 +81,8 @@ MATRIX(eigvalsh_general, wg_eigvalsh_general(t, in[0], in[1]))
 CALL(eigvals, 2, (void)wg_eigvals(t, in[0], &out[0], &out[1]))
 CALL(eig, 4, (void)wg_eig(t, in[0], &out[0], &out[1], &out[2], &out[3]))
 CALL(polar, 2, (void)wg_polar(t, in[0], &out[0], &out[1]))
-MATRIX(null_space, wg_null_space(t, in[0], -1))
 MATRIX(symmetric_sqrt, wg_symmetric_sqrt(t, in[0]))
-MATRIX(symmetric_inverse_sqrt, wg_symmetric_inverse_sqrt(t, in[0]))
-MATRIX(symmetric_log, wg_symmetric_log(t, in[0]))
 MATRIX(logm, wg_logm(t, in[0]))
-MATRIX(signm, wg_signm(t, in[0]))
 MATRIX(lyapunov, wg_lyapunov(t, in[0], in[1]))
 MATRIX(powm, wg_powm(t, in[0], -2))
 MATRIX(sqrtm, wg_sqrtm(t, in[0]))
@@ -140,12 +136,8 @@ static const struct operation operations[] = {
     {"wg_eigvals", "g", "p:p,p", eigvals, 0},
     {"wg_eig", "g", "p:p,p,0,0", eig, 0},
     {"wg_polar", "t", "p:0,p", polar, 0},
-    {"wg_null_space", "w", "p:0", null_space, 0},
     {"wg_symmetric_sqrt", "s", "2p:p", symmetric_sqrt, 0},
-    {"wg_symmetric_inverse_sqrt", "s", "2p:-p", symmetric_inverse_sqrt, 0},
-    {"wg_symmetric_log", "s", "p:0", symmetric_log, 1},
     {"wg_logm", "s", "p:0", logm, 1},
-    {"wg_signm", "g", "p:0", signm, 0},
     {"wg_lyapunov", "ss", "p,q:q-p", lyapunov, 0},
     {"wg_powm", "g", "p:-2p", powm, 0},
     {"wg_sqrtm", "s", "2p:p", sqrtm, 0},
@@ -291,7 +283,7 @@ static int bad;
 static void compare(int mode, const char *what, int p, int q, double got, double want,
                     double size) {
     if (fabs(got - want) <= TOL_HOMOGENEOUS * size) return;
-    if (bad++ < 400)
+    if (bad++ < 20)
         print_error("%s of %s, %s, %s at p = %d, q = %d: %.17g, not %.17g\n", now->name,
                     now->operands, modes[mode], what, p, q, got, want);
 }

@@ -278,6 +278,8 @@ typedef struct pair {
     wg_mat re, im;
 } pair;
 
+static wg_mat number_of(wg_tape *t, double x) { return wg_mat_fill(t, 1, 1, x); }
+
 /* a*b, or a b*. */
 static pair left_turned(wg_tape *t, pair a, pair b) {
     return (pair){
@@ -305,14 +307,17 @@ static wg_mat real_solution(wg_tape *t, pair v, pair x) {
 static wg_mat sum_of(wg_tape *t, wg_mat x, wg_mat y, double f, wg_mat z, wg_mat w) {
     return wg_mat_axpby(t, 1, wg_mat_mul(t, x, y), f, wg_mat_mul(t, z, w));
 }
-/* The differences w_j - w_i, times c. */
-static wg_mat gaps_of(wg_tape *t, wg_mat w, double c) {
-    return wg_mat_axpby(t, c, wg_mat_transpose(w), -c, w);
+/* The differences w_j - w_i. */
+static wg_mat gaps_of(wg_tape *t, wg_mat w) { return wg_mat_sub(t, wg_mat_transpose(w), w); }
+static pair over_unit(wg_tape *t, pair x, wg_mat unit) {
+    return (pair){wg_mat_div(t, x.re, unit), wg_mat_div(t, x.im, unit)};
 }
 
-/* conj(E) o V*F_. c: about 1 over the largest eigenvalue, so that squares stay within the range
- * of numbers; pick: 1 at (k_j, j), 0 in columns of real eigenvalues; real: 1 in those. */
-static pair across(wg_tape *t, double c, pair w, pair v, pair bar, wg_mat pick, wg_mat real) {
+/* conj(E) o V*F_. w: over the unit, which is about the largest eigenvalue, so that squares stay
+ * within the range of numbers; pick: 1 at (k_j, j), 0 in columns of real eigenvalues; real: 1
+ * in those. */
+static pair across(wg_tape *t, wg_mat unit, pair w, pair v, pair bar, wg_mat pick,
+                   wg_mat real) {
     const wg_mat along =
         wg_mat_sum_axis(t, sum_of(t, bar.re, v.re, 1, bar.im, v.im), WG_EACH_COL);
     const wg_mat phase =
@@ -322,12 +327,12 @@ static pair across(wg_tape *t, double c, pair w, pair v, pair bar, wg_mat pick, 
     const wg_mat more = wg_mat_mul(t, pick, wg_mat_div(t, phase, largest));
     const pair f = {wg_mat_sub(t, bar.re, wg_mat_mul(t, v.re, along)),
                     wg_mat_add(t, wg_mat_sub(t, bar.im, wg_mat_mul(t, v.im, along)), more)};
-    const pair g = left_turned(t, v, f), gap = {gaps_of(t, w.re, c), gaps_of(t, w.im, c)};
+    const pair g = left_turned(t, v, f), gap = {gaps_of(t, w.re), gaps_of(t, w.im)};
     const wg_mat square = wg_mat_add(t, sum_of(t, gap.re, gap.re, 1, gap.im, gap.im),
                                      wg_mat_identity(t, w.re.rows));
     const wg_mat re = wg_mat_div(t, sum_of(t, gap.re, g.re, -1, gap.im, g.im), square),
                  im = wg_mat_div(t, sum_of(t, gap.re, g.im, 1, gap.im, g.re), square);
-    return (pair){wg_mat_scale(t, c, re), wg_mat_scale(t, c, im)};
+    return over_unit(t, (pair){re, im}, unit);
 }
 
 /* w and V as they were found, as an operation on A. */
@@ -379,8 +384,9 @@ static wg_status eigen_adjoint(wg_tape *t, wg_block *b, const wg_mat *in, const 
     const pair v = {out[2], out[3]};
     if (vectors) {
         const pair of_v = {bar[2], wg_mat_mul(t, bar[3], moves)};
+        const wg_mat unit = number_of(t, ldexp(1, ilogb(largest_of(n, e.w))));
         const pair more =
-            across(t, ldexp(1, -ilogb(largest_of(n, e.w))), (pair){out[0], out[1]}, v, of_v,
+            across(t, unit, over_unit(t, (pair){out[0], out[1]}, unit), v, of_v,
                    wg_mat_constant(t, n, n, turns, n), wg_mat_constant(t, 1, n, real_ones, 1));
         m = (pair){wg_mat_add(t, m.re, more.re), wg_mat_add(t, m.im, more.im)};
     }
@@ -390,8 +396,6 @@ static wg_status eigen_adjoint(wg_tape *t, wg_block *b, const wg_mat *in, const 
 
 /* ---- in functions: what is real, and which element of a vector, is found at every
  * point ---- */
-
-static wg_mat number_of(wg_tape *t, double x) { return wg_mat_fill(t, 1, 1, x); }
 
 /* 1 at (k_j, j), 0 in columns of real eigenvalues: the first of the largest that are real. */
 static wg_mat picked(wg_tape *t, pair v, wg_mat moves) {
@@ -406,9 +410,9 @@ static wg_mat picked(wg_tape *t, pair v, wg_mat moves) {
                       (wg_mat_select_ge)(t, real, most, number_of(t, 1), number_of(t, 0)));
 }
 
-/* 1, and NaN where two eigenvalues agree in half of their digits or more. */
+/* 1, and NaN where two eigenvalues, over their unit, agree in half of their digits or more. */
 static wg_mat apart(wg_tape *t, pair w) {
-    const wg_mat re = gaps_of(t, w.re, 1), im = gaps_of(t, w.im, 1);
+    const wg_mat re = gaps_of(t, w.re), im = gaps_of(t, w.im);
     const wg_real most = wg_mat_max(t, sum_of(t, w.re, w.re, 1, w.im, w.im));
     const wg_mat one = wg_mat_from_real(t, most), own = wg_mat_identity(t, w.re.rows);
     const wg_mat gap = wg_mat_add(t, sum_of(t, re, re, 1, im, im), wg_mat_mul(t, own, one));
@@ -428,16 +432,19 @@ static wg_mat independent(wg_tape *t, pair v) {
 
 static wg_status eigen_rule(wg_tape *t, wg_block *b, const wg_mat *in, const wg_mat *out,
                             const wg_mat *bar, wg_mat *back) {
-    const pair w = {out[0], out[1]}, v = {out[2], out[3]};
+    const pair found = {out[0], out[1]}, v = {out[2], out[3]};
     (void)b;
     if (in[0].rows == 0) return WG_OK;
+    const wg_mat unit =
+        wgi_spectral_unit(t, wg_mat_add(t, wg_mat_fabs(t, found.re), wg_mat_fabs(t, found.im)));
+    const pair w = over_unit(t, found, unit);
     const wg_mat moves = (wg_mat_select_ne)(t, wg_mat_transpose(w.im), number_of(t, 0),
                                             number_of(t, 1), number_of(t, 0));
     const wg_mat good = apart(t, w);
     pair m = {wg_diag(t, bar[0]), wg_diag(t, wg_mat_mul(t, bar[1], wg_mat_transpose(moves)))};
     if (!wgi_spectral_untouched(t, bar[2]) || !wgi_spectral_untouched(t, bar[3])) {
         const pair of_v = {bar[2], wg_mat_mul(t, bar[3], moves)};
-        const pair more = across(t, 1, w, v, of_v, picked(t, v, moves),
+        const pair more = across(t, unit, w, v, of_v, picked(t, v, moves),
                                  wg_mat_sub(t, number_of(t, 1), moves));
         m = (pair){wg_mat_add(t, m.re, wg_mat_mul(t, good, more.re)),
                    wg_mat_add(t, m.im, wg_mat_mul(t, good, more.im))};

@@ -465,16 +465,16 @@ static wg_status polar_jvp(wg_block *b) {
 }
 
 /* The formula at the head with H in place of its eigenvalues: H Y + Y H = C has Y_ij = C_ij
- * over s_i + s_j in the basis V. c H is about 1, and so are the solutions. */
-static wg_status polar_back(wg_tape *t, double c, const wg_mat *out, const wg_mat *bar,
+ * over s_i + s_j in the basis V. H over its unit is about 1, and so are the solutions. */
+static wg_status polar_back(wg_tape *t, wg_mat unit, const wg_mat *out, const wg_mat *bar,
                             wg_mat *back) {
-    const wg_mat u = out[0], h = out[1], ch = wg_mat_scale(t, c, h);
+    const wg_mat u = out[0], h = out[1], one = wg_mat_div(t, h, unit);
     const size_t m = u.rows, n = u.cols;
     wg_mat x = wg_mat_fill(t, n, n, 0), more = wg_mat_failed(0, 0);
     if (!wgi_spectral_untouched(t, bar[0])) {
         const wg_mat k = wg_gemm(t, 'T', 'N', 1, u, bar[0], 0, h);
-        const wg_mat y = wg_sylvester(t, ch, ch, wg_mat_sub(t, k, wg_mat_transpose(k)));
-        x = wg_mat_scale(t, c, y);
+        const wg_mat y = wg_sylvester(t, one, one, wg_mat_sub(t, k, wg_mat_transpose(k)));
+        x = wg_mat_div(t, y, unit);
         if (m != n) {
             const wg_mat rest = wg_gemm(t, 'N', 'N', -1, u, k, 1, bar[0]);
             more = wg_mat_transpose(wg_solve_symmetric(t, h, wg_mat_transpose(rest)));
@@ -482,7 +482,7 @@ static wg_status polar_back(wg_tape *t, double c, const wg_mat *out, const wg_ma
     }
     if (!wgi_spectral_untouched(t, bar[1])) {
         const wg_mat both = wg_mat_add(t, bar[1], wg_mat_transpose(bar[1]));
-        x = wg_gemm(t, 'N', 'N', 1, ch, wg_sylvester(t, ch, ch, both), 1, x);
+        x = wg_gemm(t, 'N', 'N', 1, one, wg_sylvester(t, one, one, both), 1, x);
     }
     back[0] = wg_matmul(t, u, x);
     if (more.value != NULL) back[0] = wg_mat_add(t, back[0], more);
@@ -495,7 +495,7 @@ static wg_status polar_adjoint(wg_tape *t, wg_block *b, const wg_mat *in, const 
     (void)in;
     if (p.n == 0) return WG_OK;
     if (p.s[p.n - 1] <= least_of(&p)) return polar_degenerate(b);
-    return polar_back(t, ldexp(1, -ilogb(p.s[0])), out, bar, back);
+    return polar_back(t, wg_mat_fill(t, 1, 1, ldexp(1, ilogb(p.s[0]))), out, bar, back);
 }
 
 /* In functions no number of the point is there. */
@@ -504,7 +504,8 @@ static wg_status polar_rule(wg_tape *t, wg_block *b, const wg_mat *in, const wg_
     const size_t m = out[0].rows;
     (void)b, (void)in;
     if (out[1].rows == 0) return WG_OK;
-    const wg_status s = polar_back(t, 1, out, bar, back);
+    const wg_mat unit = wgi_spectral_unit(t, wg_mat_fabs(t, out[1]));
+    const wg_status s = polar_back(t, unit, out, bar, back);
     if (s != WG_OK) return s;
     const wg_mat w = wg_eigvalsh(t, out[1]);
     back[0] =

@@ -56,6 +56,9 @@ wg_mat wgi_spectral_quotient(wg_tape *t, wg_mat top, wg_mat by, wg_mat w);
  * that; otherwise q is 0. First derivatives of eigenvalues and singular values alone, y, are
  * known where two of these are one, but no second ones. */
 wg_mat wgi_spectral_once(wg_tape *t, wg_mat y, wg_mat a, wg_mat q);
+/* In functions: the power of two below the largest element of a, 1 by 1, which is a step,
+ * without derivative. */
+wg_mat wgi_spectral_unit(wg_tape *t, wg_mat a);
 /* 0, or NaN where two neighbours in w, first or last the largest, are as near to each other as
  * WGI_SPECTRAL_NEAR says; zero: or the last to 0. */
 wg_mat wgi_spectral_apart(wg_tape *t, wg_mat w, int zero);

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <wengert/data.h>
 #include <wengert/elementwise.h>
+#include <wengert/reduce.h>
 
 /* ---- quotients by differences of eigenvalues, or singular values ---- */
 
@@ -111,6 +112,12 @@ wg_mat wgi_spectral_once(wg_tape *t, wg_mat y, wg_mat a, wg_mat q) {
                                    .expand = once_expand};
     const wg_mat in[3] = {y, a, q};
     return wgi_apply_one(t, &op, NULL, 0, 3, in);
+}
+
+wg_mat wgi_spectral_unit(wg_tape *t, wg_mat a) {
+    const wg_real most = wg_mat_max(t, a);
+    return wg_mat_from_real(
+        t, wg_let(t, wg_exp2(wg_floor(wg_log2(wg_clamp(most, DBL_MIN, 0x1p1023))))));
 }
 
 wg_mat wgi_spectral_apart(wg_tape *t, wg_mat w, int zero) {
