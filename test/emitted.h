@@ -17,6 +17,7 @@
 #include "ops/scalar/array.h"
 #include "tape/function/make/finish.h"
 #include "tape/function/graph/graph.h"
+#include "depth.h"
 #include "graph_walk.h"
 #include "sanitized.h"
 #include "scratch.h"
@@ -205,9 +206,10 @@ static inline int has_compiler(const char *name) {
 }
 
 /* How a text of hundreds of kilobytes is compiled. Optimised, gcc takes up to 15 s for one and
- * clang as long or twice that: so it is by gcc alone. What is shorter is optimised by both. */
+ * clang as long or twice that: so it is by gcc alone, with DEPTH=2. What is shorter is optimised
+ * by both. */
 static inline const char *emitted_level(const char *compiler) {
-    return strcmp(compiler, "gcc") == 0 ? "-O1" : "-O0";
+    return is_deep() && strcmp(compiler, "gcc") == 0 ? "-O1" : "-O0";
 }
 
 /* Compiles the text and loads it. What was compiled before, of the same text, with the same
