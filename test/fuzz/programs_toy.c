@@ -324,7 +324,7 @@ struct toy_series toy_scalar(const wg_scalar_op *op, const struct toy_series *x)
 
 /* ---- noise of matrices ---- */
 
-static toy_real largest(const struct toy_matrix *a, int k) {
+toy_real toy_largest(const struct toy_matrix *a, int k) {
     toy_real most = 0;
     for (size_t i = 0; i < a->rows * a->cols; i++) {
         const toy_real size = fabsl(a->v[i].c[k]);
@@ -336,11 +336,11 @@ static toy_real largest(const struct toy_matrix *a, int k) {
 /* A term is as large as it is, or as powers of the first one make it: what a method goes
  * through has such terms, even where they cancel at its end. */
 void toy_noise(struct toy_matrix *a) {
-    const toy_real value = largest(a, 0), slope = largest(a, 1);
+    const toy_real value = toy_largest(a, 0), slope = toy_largest(a, 1);
     toy_real power = value;
     if (!toy_run.noisy) return;
     for (int k = 0; k < TOY_TERMS; k++) {
-        toy_real size = largest(a, k);
+        toy_real size = toy_largest(a, k);
         if (power > size && power <= LDBL_MAX) size = power;
         for (size_t i = 0; i < a->rows * a->cols; i++) a->v[i].c[k] += 2 * size * shake();
         power = value > 0 ? power * (slope / value) : 0;

@@ -115,6 +115,8 @@ struct toy_matrix toy_sylvester(const struct toy_matrix *a, const struct toy_mat
 struct toy_matrix toy_discrete(const struct toy_matrix *a, const struct toy_matrix *q);
 /* Changes the entries by the noise of this run, relative to the largest. */
 void toy_noise(struct toy_matrix *a);
+/* Of the terms k of its elements. */
+toy_real toy_largest(const struct toy_matrix *a, int k);
 /* Gives the derivatives signs of their own, if that is asked for. */
 void toy_tear(struct toy_matrix *a);
 

@@ -350,16 +350,36 @@ DEFINE(
         if (i + 1 < n) AT(&a, i + 1, i) = x[0].v[i], AT(&a, i, i + 1) = x[2].v[i];
     } give(y, toy_solve(&a, &x[3]));)
 /* What R is of in its square part: the first columns. */
-static void first_columns_of_full_rank(const struct toy_matrix *a) {
+static toy_real first_columns_of_full_rank(const struct toy_matrix *a) {
     const struct toy_matrix u = {a->rows, a->rows < a->cols ? a->rows : a->cols, a->v};
+    const toy_real before = toy_run.condition;
     toy_full_rank(&u, 1e-6);
+    return toy_run.condition / before;
 }
-DEFINE(qr_q, first_columns_of_full_rank(&x[0]); struct toy_matrix q; struct toy_matrix r;
-       if (!toy_qr(&x[0], &q, &r)) toy_run.known = 0; give(y, q);)
-DEFINE(qr_r, first_columns_of_full_rank(&x[0]); struct toy_matrix q; struct toy_matrix r;
-       if (!toy_qr(&x[0], &q, &r)) toy_run.known = 0; give(y, r);)
+/* A factor, whose derivatives a method rounds beside those in any direction as long as that of
+ * A: the condition times how much of A that is. */
+static void give_factor(struct toy_matrix *y, struct toy_matrix f, const struct toy_matrix *a,
+                        toy_real condition) {
+    const toy_real part = condition * toy_largest(a, 1) / toy_largest(a, 0);
+    struct toy_matrix noise = toy_new(f.rows, f.cols);
+    struct toy_series size = toy_number(0);
+    toy_real power = toy_largest(&f, 0);
+    for (int k = 1; k < TOY_TERMS; k++)
+        power *= part, size.c[k] = power <= LDBL_MAX ? power : 0;
+    for (size_t i = 0; i < f.rows * f.cols; i++) noise.v[i] = size;
+    toy_noise(&noise);
+    for (size_t i = 0; i < f.rows * f.cols; i++)
+        for (int k = 1; k < TOY_TERMS; k++) f.v[i].c[k] += noise.v[i].c[k] - size.c[k];
+    give(y, f);
+}
+DEFINE(qr_q, const toy_real condition = first_columns_of_full_rank(&x[0]); struct toy_matrix q;
+       struct toy_matrix r; if (!toy_qr(&x[0], &q, &r)) toy_run.known = 0;
+       give_factor(y, q, &x[0], condition);)
+DEFINE(qr_r, const toy_real condition = first_columns_of_full_rank(&x[0]); struct toy_matrix q;
+       struct toy_matrix r; if (!toy_qr(&x[0], &q, &r)) toy_run.known = 0;
+       give_factor(y, r, &x[0], condition);)
 /* QR has no derivative where the rank is not full, and few digits near by. */
-DEFINE(qr_product, first_columns_of_full_rank(&x[0]); give(y, toy_qr_product(&x[0]));)
+DEFINE(qr_product, (void)first_columns_of_full_rank(&x[0]); give(y, toy_qr_product(&x[0]));)
 
 /* (A'A)^-1 A' or A' (A A')^-1: of full rank. */
 static struct toy_matrix pseudo_inverse(const struct toy_matrix *a) {
