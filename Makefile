@@ -420,7 +420,7 @@ test_level = $(if $(filter $(TEST_LEVEL_NOT:%=$(B)/test/%.o),$@),,$(low_level))
 $(B)/test/%.o: MORE_CFLAGS = $(test_level)
 $(B)/ops/%.o $(B)/tape/%.o: MORE_CPPFLAGS = $(MATH_CFLAGS)
 # Loops over arrays that gcc vectorises at this level only.
-$(addprefix $(B)/ops/,matrix/convolution_maps.o matrix/dense.o matrix/normal_density.o matrix/covariance.o matrix/gaussian_process.o matrix/softmax.o scalar/copy.o): MORE_CFLAGS = $(patsubst -O2,-O3,$(filter -O2,$(CFLAGS)))
+$(addprefix $(B)/ops/,matrix/convolution_maps.o matrix/dense.o matrix/normal_density.o matrix/covariance.o matrix/gaussian_process.o matrix/least_squares.o matrix/softmax.o scalar/copy.o): MORE_CFLAGS = $(patsubst -O2,-O3,$(filter -O2,$(CFLAGS)))
 X86 := $(filter x86_64-%,$(shell $(CC) -dumpmachine 2>/dev/null))
 # The same text for each width of vectors, which takes gcc 16 seconds a file: undefined behaviour is looked for in the
 # narrowest, addresses are in the widest, too.

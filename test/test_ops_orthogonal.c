@@ -541,6 +541,80 @@ static void least_squares_have_derivatives_at_any_scale(void **state) {
     }
 }
 
+/* A, with rows (for m < n columns) times these powers of two, and B, of which X is 1, 2, 3, .. for
+ * m >= n: in this order, or in the opposite one. Gradient and Hessian product of the sum of
+ * (k + 1) X_k, element by element of A and B; then X. */
+enum { WEIGHTED = 5 };
+static void weighted_least_squares(size_t m, size_t n, int turned, double *g, double *h,
+                                   double *x) {
+    static const int power[WEIGHTED] = {0, 28, -20, 44, 9};
+    const size_t longer = m > n ? m : n;
+    double a[15], b[WEIGHTED] = {0}, v[20];
+    wg_real of[20];
+    wg_tape *const t = wg_tape_new(&(wg_options){.flags = WG_KEEP_CODE});
+    for (size_t i = 0; i < m; i++)
+        for (size_t j = 0; j < n; j++) {
+            const size_t row = turned && m >= n ? m - 1 - i : i;
+            const size_t col = turned && m < n ? n - 1 - j : j, e = row + col * m;
+            const double plain = (double)((i * i + 3 * j * j + i * j) % 7) + (i == j ? 5 : 1);
+            a[e] = ldexp(plain, power[(m >= n ? i : j) % longer]);
+            if (m >= n) b[row] += a[e] * (double)(j + 1);
+            else b[row] = 1 + (double)i;
+            v[e] = ldexp(cos((double)(i + 5 * j)), power[m >= n ? i : j]);
+            v[m * n + row] = m >= n ? ldexp(0.5 - (double)(i % 2), power[i]) : 0.5;
+        }
+    const wg_mat ma = wg_mat_input(t, m, n, a, m), mb = wg_mat_input(t, m, 1, b, m);
+    const wg_mat found = wg_lstsq(t, ma, mb);
+    assert_int_equal(wg_tape_status(t), WG_OK);
+    wg_real y = wg_constant(0);
+    for (size_t k = 0; k < n; k++) {
+        const size_t at = turned && m < n ? n - 1 - k : k;
+        x[k] = wg_mat_at(found, at, 0).value;
+        y = wg_let(t, wg_add(y, wg_mul((double)(k + 1), wg_mat_at(found, at, 0))));
+    }
+    for (size_t e = 0; e < m * n; e++) of[e] = wg_mat_at(ma, e % m, e / m);
+    for (size_t i = 0; i < m; i++) of[m * n + i] = wg_mat_at(mb, i, 0);
+    assert_int_equal(wg_reverse(t, y), WG_OK);
+    double gradient[20], product[20];
+    for (size_t e = 0; e < m * n + m; e++) gradient[e] = wg_adjoint(t, of[e]);
+    assert_int_equal(wg_tape_hvp(t, y, m * n + m, of, v, product), WG_OK);
+    for (size_t e = 0; e < m * n + m; e++) {
+        size_t i = e < m * n ? e % m : e - m * n, j = e < m * n ? e / m : n;
+        if (turned && m >= n) i = m - 1 - i;
+        if (turned && m < n && j < n) j = n - 1 - j;
+        g[i + j * m] = gradient[e], h[i + j * m] = product[e];
+    }
+    wg_tape_free(t);
+}
+
+/* Large rows before small ones or after them: Cox and Higham 1998. */
+static void rows_of_any_size_keep_their_digits(void **state) {
+    (void)state;
+    static const size_t shapes[][2] = {{3, 3}, {5, 3}, {3, 5}, {2, 4}};
+    for (size_t k = 0; k < sizeof shapes / sizeof *shapes; k++) {
+        const size_t m = shapes[k][0], n = shapes[k][1];
+        double g[2][20], h[2][20], x[2][WEIGHTED];
+        for (int turned = 0; turned < 2; turned++)
+            weighted_least_squares(m, n, turned, g[turned], h[turned], x[turned]);
+        for (size_t j = 0; j < n; j++) {
+            assert_true(close_ulp(x[1][j], x[0][j], TOL_MATRIX_ULP));
+            if (m >= n) assert_true(close_ulp(x[0][j], (double)(j + 1), TOL_MATRIX_ULP));
+        }
+        double most_g[WEIGHTED + 1] = {0}, most_h[WEIGHTED + 1] = {0};
+        for (size_t e = 0; e < m * n + m; e++) { /* of a row, or column, of A, or of B */
+            const size_t at = e >= m * n ? WEIGHTED : m >= n ? e % m : e / m;
+            most_g[at] = fmax(most_g[at], fabs(g[0][e]));
+            most_h[at] = fmax(most_h[at], fabs(h[0][e]));
+        }
+        for (size_t e = 0; e < m * n + m; e++) {
+            const size_t at = e >= m * n ? WEIGHTED : m >= n ? e % m : e / m;
+            const double units = TOL_MATRIX_ULP * DBL_EPSILON;
+            assert_true(fabs(g[1][e] - g[0][e]) <= units * most_g[at]);
+            assert_true(fabs(h[1][e] - h[0][e]) <= units * most_h[at]);
+        }
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_pseudo_inverse_of_what_is_not_finite_is_refused),
@@ -551,6 +625,7 @@ int main(void) {
         cmocka_unit_test(least_squares_have_their_derivatives),
         cmocka_unit_test(least_squares_of_a_square_system_are_its_solution),
         cmocka_unit_test(least_squares_have_derivatives_at_any_scale),
+        cmocka_unit_test(rows_of_any_size_keep_their_digits),
         cmocka_unit_test(a_square_system_has_no_residual),
         cmocka_unit_test(pinv_has_its_derivatives_where_the_rank_stays),
         cmocka_unit_test(pinv_of_a_deficient_family_has_its_closed_form),

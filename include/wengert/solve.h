@@ -229,7 +229,9 @@ WG_API wg_status wg_polar(wg_tape *t, wg_mat a, wg_mat *u, wg_mat *h);
  *          largest elements, is 1 / ((max(m, n) + 2) DBL_EPSILON) or more; info is the first
  *          column (row) that depends on those before it. wg_pinv(a, -1) B is what there is then.
  *          Units of the columns (m < n: rows) are no matter of rank here; of wg_pinv, which has
- *          the smallest X for a lower one, they are. A NaN or infinity in A is not refused,
+ *          the smallest X for a lower one, they are. Rows (m < n: columns) of different size, as
+ *          of weighted measurements, are factored large ones first, and keep their digits; not
+ *          where a function has written QR out. A NaN or infinity in A is not refused,
  *          nor is a column (row) whose norm is beyond DBL_MAX / 2, where a reflection may
  *          overflow: then X is NaN, and functions have WG_EGUARD, NaN or what is right. */
 WG_API wg_mat wg_lstsq(wg_tape *t, wg_mat a, wg_mat b);

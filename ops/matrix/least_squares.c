@@ -6,10 +6,12 @@
  *     m < n:  Z = (AA')^-1 B;  Xt = A^+ (Bt - At X) + (I - A^+ A) At' Z
  *   by the factors and their Q: products of A with what (A'A)^-1 is in lose twice the digits;
  *   m = n: B - A X is 0, and its rounding, which is that of the largest entries, left out
+ * Rows of very different size (m < n: columns) are factored with the large ones first, or what
+ * is small would be lost below what is large: A = P Q R with a permutation P.
  * Pseudo-inverse, A = U S V' of numerical rank r, G = P_ (n by m), N = G' V, M = G U, K = V' M:
  *     A_ += U [-S^-1 K S^-1 - K' S^-2 - S^-2 K'] V' + N S^-2 V' + U S^-2 M'
  *   the tangent is the same map with U and V exchanged and At for G.
- * Source: Golub and Pereyra 1973. */
+ * Sources: Golub and Pereyra 1973; Cox and Higham 1998 (order of rows). */
 #include <float.h>
 #include <math.h>
 #include <stdlib.h>
@@ -30,7 +32,7 @@ static wg_status lstsq_shape(wg_block *b) {
         return wgi_block_refuse(b, WG_ESHAPE,
                                 "the right-hand side has not as many rows as the matrix");
     b->out[0].rows = n, b->out[0].cols = k;
-    b->saved_bytes = wgi_room_of(m * n) + wgi_room_of(p);
+    b->saved_bytes = wgi_room_of(m * n) + wgi_room_of(p) + wgi_room_of(wgi_larger(m, n));
     b->work_bytes = wgi_room_of(wgi_reflector_room(wgi_larger(wgi_larger(m, n), k))) +
                     wgi_larger(2 * wgi_room_of(m * k) + wgi_room_of(n * k), wgi_room_of(p * p));
     return WG_OK;
@@ -38,7 +40,8 @@ static wg_status lstsq_shape(wg_block *b) {
 
 struct least {
     size_t m, n, k;
-    double *a, *tau;              /* dgeqrf's, or dgelqf's for m < n */
+    double *a, *tau; /* dgeqrf's, or dgelqf's for m < n */
+    int *order;      /* of rows: see order_rows; first a negative one: as they are */
     double *more, *mk, *mk2, *nk; /* workspace; from mk on also of min(m, n)^2 */
     int more_size;
 };
@@ -47,7 +50,8 @@ static struct least least_of(const wg_block *b) {
     struct least s;
     char *saved = (char *)b->saved, *work = (char *)b->work;
     s.m = b->in[0].rows, s.n = b->in[0].cols, s.k = b->in[1].cols;
-    s.a = wgi_take(&saved, s.m * s.n), s.tau = (double *)(void *)saved;
+    s.a = wgi_take(&saved, s.m * s.n), s.tau = wgi_take(&saved, wgi_smaller(s.m, s.n));
+    s.order = (int *)(void *)saved;
     const size_t size = wgi_reflector_room(wgi_larger(wgi_larger(s.m, s.n), s.k));
     s.more = wgi_take(&work, size), s.more_size = wgi_int(size);
     s.mk = wgi_take(&work, s.m * s.k), s.mk2 = wgi_take(&work, s.m * s.k);
@@ -63,16 +67,93 @@ static void triangle_solve(const struct least *s, int trans, double *x, size_t l
                 wgi_int(s->m), x, wgi_int(ldx));
 }
 
-/* x = Q x or Q' x: Q m by m, or n by n for m < n. */
+/* The bucket of a size, largest sizes first. */
+enum { BUCKETS = DBL_MAX_EXP - DBL_MIN_EXP + DBL_MANT_DIG + 2 };
+static size_t bucket_of(double size) {
+    if (size == 0) return BUCKETS - 1;
+    return size < INFINITY ? (size_t)(DBL_MAX_EXP - ilogb(size)) : 0;
+}
+
+/* size = the largest elements of the rows of A, or its columns for m < n. */
+static void row_sizes(const wg_block_arg *a, double *restrict size) {
+    const int tall = a->rows >= a->cols;
+    memset(size, 0, wgi_larger(a->rows, a->cols) * sizeof *size);
+    for (size_t j = 0; j < a->cols; j++) {
+        const double *restrict const x = a->value + j * a->ld;
+        double most = 0;
+        for (size_t i = 0; i < a->rows && tall; i++)
+            size[i] = fabs(x[i]) > size[i] ? fabs(x[i]) : size[i];
+        for (size_t i = 0; i < a->rows && !tall; i++)
+            most = fabs(x[i]) > most ? fabs(x[i]) : most;
+        if (!tall) size[j] = most;
+    }
+}
+static void extend(double size, double *low, double *high) {
+    const double least = size == 0 ? INFINITY : size;
+    *low = least < *low ? least : *low, *high = size > *high ? size : *high;
+}
+/* Are some of these sizes far from others, but for zeros? Two chains, neither waiting for the
+ * other. */
+static int is_uneven(size_t n, const double *size) {
+    enum { FAR = 64 };
+    double low = INFINITY, low2 = INFINITY, high = 0, high2 = 0;
+    for (size_t i = 0; i + 2 <= n; i += 2)
+        extend(size[i], &low, &high), extend(size[i + 1], &low2, &high2);
+    if (n % 2) extend(size[n - 1], &low, &high);
+    return fmax(high, high2) > FAR * fmin(low, low2);
+}
+
+/* order = the rows of A, or columns for m < n, by the power of two of their largest elements, the
+ * large ones first, where these are of different size. */
+static void order_rows(const struct least *s, const wg_block_arg *a) {
+    const size_t rows = wgi_larger(s->m, s->n);
+    double *const size = s->more;
+    s->order[0] = -1;
+    if (wgi_smaller(s->m, s->n) < 2) return;
+    row_sizes(a, size);
+    if (!is_uneven(rows, size)) return;
+    size_t start[BUCKETS + 1] = {0};
+    for (size_t i = 0; i < rows; i++) start[bucket_of(size[i]) + 1]++;
+    for (size_t k = 0; k < BUCKETS; k++) start[k + 1] += start[k];
+    for (size_t i = 0; i < rows; i++) s->order[start[bucket_of(size[i])]++] = (int)i;
+}
+
+/* x, k columns, in the order of the rows, or back from it. */
+static void reorder(const struct least *s, int back, double *x) {
+    const size_t rows = wgi_larger(s->m, s->n);
+    if (s->order[0] < 0) return;
+    for (size_t j = 0; j < s->k; j++, x += rows) {
+        const double *const from = memcpy(s->more, x, rows * sizeof *x);
+        for (size_t i = 0; i < rows; i++)
+            if (back) x[s->order[i]] = from[i];
+            else x[i] = from[s->order[i]];
+    }
+}
+
+/* x = Q x or Q' x, of rows in the order of A: Q m by m, or n by n for m < n. */
 static void orthogonal_times(const struct least *s, int trans, double *x) {
     const int m = wgi_int(s->m), n = wgi_int(s->n), k = wgi_int(s->k);
+    const int into = trans == (m >= n);
     const char t = trans ? 'T' : 'N';
+    if (into) reorder(s, 0, x);
     if (s->m >= s->n)
         (void)LAPACKE_dormqr_work(LAPACK_COL_MAJOR, 'L', t, m, k, n, s->a, m, s->tau, x, m,
                                   s->more, s->more_size);
     else
         (void)LAPACKE_dormlq_work(LAPACK_COL_MAJOR, 'L', t, n, k, m, s->a, m, s->tau, x, n,
                                   s->more, s->more_size);
+    if (!into) reorder(s, 1, x);
+}
+
+/* a = A, what is factored, in that order. */
+static void copy_ordered(const struct least *s, const wg_block_arg *a) {
+    const size_t m = s->m, n = s->n, ld = a->ld;
+    const int *const order = s->order;
+    if (order[0] < 0) wgi_copy(m, n, a->value, ld, s->a, m);
+    for (size_t j = 0; j < n && order[0] >= 0; j++)
+        for (size_t i = 0; i < m; i++)
+            s->a[i + j * m] = m >= n ? a->value[(size_t)order[i] + j * ld]
+                                     : a->value[i + (size_t)order[j] * ld];
 }
 
 /* to, `rows` tall = x, `kept` tall, above zeros. */
@@ -92,7 +173,8 @@ static wg_status lstsq_value(wg_block *b) {
         memset(x, 0, s.n * s.k * sizeof *x);
         return WG_OK;
     }
-    wgi_copy(s.m, s.n, b->in[0].value, b->in[0].ld, s.a, s.m);
+    order_rows(&s, &b->in[0]);
+    copy_ordered(&s, &b->in[0]);
     if (tall)
         (void)LAPACKE_dgeqrf_work(LAPACK_COL_MAJOR, m, n, s.a, m, s.tau, s.more, s.more_size);
     else (void)LAPACKE_dgelqf_work(LAPACK_COL_MAJOR, m, n, s.a, m, s.tau, s.more, s.more_size);
@@ -310,6 +392,7 @@ enum { OF_A, OF_B, OF_X, OF_W };
 
 struct fitted {
     double *a, *tau;
+    int *order;
     int matrix; /* is A_ wanted? */
 };
 
@@ -340,7 +423,7 @@ static struct adjoint_of_fit fit_of(const wg_block *b) {
     struct adjoint_of_fit f;
     memset(&f, 0, sizeof f);
     f.s.m = b->in[OF_A].rows, f.s.n = b->in[OF_A].cols, f.s.k = b->in[OF_B].cols;
-    f.s.a = p->a, f.s.tau = p->tau;
+    f.s.a = p->a, f.s.tau = p->tau, f.s.order = p->order;
     const size_t m = f.s.m, n = f.s.n, k = f.s.k, longest = wgi_larger(m, n);
     const size_t room = wgi_reflector_room(wgi_larger(longest, k));
     f.s.more = wgi_take(&work, room), f.s.more_size = wgi_int(room);
@@ -509,7 +592,7 @@ static wg_status lstsq_adjoint(wg_tape *t, wg_block *b, const wg_mat *in, const 
     static const wg_block_op op = {
         "adjoint of wg_lstsq", 0, fit_shape, fit_value, NULL, fit_jvp, NULL, NULL, NULL};
     const struct least s = least_of(b);
-    const struct fitted p = {s.a, s.tau, in[0].at.slot != 0};
+    const struct fitted p = {s.a, s.tau, s.order, in[0].at.slot != 0};
     const wg_mat of[4] = {in[0], in[1], out[0], bar[0]};
     if (s.m == 0 || s.n == 0 || s.k == 0) return WG_OK;
     return wg_apply(t, &op, &p, sizeof p, 4, of, 2, back);
