@@ -40,7 +40,7 @@ TEST_TIMEOUT ?= 600
 DEPTH ?= 1
 TEST_JOBS ?= $(shell nproc 2>/dev/null || echo 1)
 # Of the tests, as users are advised to: those of statements. The others are compiled at -O0, in two fifths of the time.
-TEST_LEVEL_NOT ?= program opt_problems_kernel test_include_% test_tape_statement% test_tape_scalar test_tape_small_code \
+TEST_LEVEL_NOT ?= opt_problems_kernel test_include_% test_tape_statement% test_tape_scalar test_tape_small_code \
     test_tape_sweep test_tape_branches test_tape_loop test_tape_forward% test_tape_zero_rule test_tape_programs \
     test_tape_steady fuzz/programs% fuzz/tape fuzz/calls_statement%
 ifeq ($(origin CACHE),undefined)
@@ -418,6 +418,8 @@ $(B)/test/%.o $(B)/examples/%.o: MORE_CPPFLAGS = $(CMOCKA_CFLAGS) $(JANSSON_CFLA
 low_level = $(or $(TEST_LEVEL),$(patsubst -O2,-O0,$(filter -O2,$(CFLAGS))))
 test_level = $(if $(filter $(TEST_LEVEL_NOT:%=$(B)/test/%.o),$@),,$(low_level))
 $(B)/test/%.o: MORE_CFLAGS = $(test_level)
+# A kernel of every operation, which gcc compiles in less time at this level than at any other.
+$(B)/test/program.o: MORE_CFLAGS = $(or $(TEST_LEVEL),$(patsubst -O2,-O1,$(filter -O2,$(CFLAGS))))
 $(B)/ops/%.o $(B)/tape/%.o: MORE_CPPFLAGS = $(MATH_CFLAGS)
 # Loops over arrays that gcc vectorises at this level only.
 $(addprefix $(B)/ops/,matrix/convolution_maps.o matrix/dense.o matrix/normal_density.o matrix/covariance.o matrix/gaussian_process.o matrix/least_squares.o matrix/softmax.o scalar/copy.o): MORE_CFLAGS = $(patsubst -O2,-O3,$(filter -O2,$(CFLAGS)))
