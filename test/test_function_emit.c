@@ -42,7 +42,7 @@ static void drawn_functions_are_what_the_walk_gives(void **state) {
     enum { DRAWN = 16 };
     emitted e;
     static hand h[DRAWN];
-    char name[DRAWN][8];
+    char name[DRAWN][24];
     const size_t drawn = is_deep() ? DRAWN : DRAWN / 2;
     (void)state;
     FILE *const f = emitted_text(&e);
