@@ -288,10 +288,10 @@ static void draw_square(size_t n, how what, double *a) {
 
 static void draw_triangle(size_t n, double heavy, how what, double *x) {
     draw(wgi_dense_triangle(n), x);
-    for (size_t i = 0; i < n; i++) x[wgi_dense_place(n, i, i)] += heavy;
+    for (size_t i = 0; i < n; i++) x[wgi_dense_packed(n, i, i)] += heavy;
     if (n < 3) return;
-    if (what == SINGULAR) x[wgi_dense_place(n, 2, 2)] = 0;
-    if (what == NOT_FINITE) x[wgi_dense_place(n, 2, 1)] = NAN;
+    if (what == SINGULAR) x[wgi_dense_packed(n, 2, 2)] = 0;
+    if (what == NOT_FINITE) x[wgi_dense_packed(n, 2, 1)] = NAN;
 }
 
 /* The packed factors and pivots of one. */

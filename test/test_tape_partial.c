@@ -167,7 +167,7 @@ static wg_status sweep_everything(wg_tape *t, const struct seeds *s) {
     const size_t k = s->k != 0 ? s->k : 1, lanes = k <= 2 ? k : k <= 4 ? 4 : (k + 7) / 8 * 8;
     wgi_adjoints_forget(c);
     ok(t, wgi_adjoints_open(c, c->head.slots, lanes, s->k != 0));
-    c->marks.kept = 0;
+    c->marks.in_use = 0;
     c->asked = k;
     memset(wgi_adjoints(c), 0, c->head.slots * lanes * sizeof(double));
     for (size_t j = 0; j < s->m; j++)

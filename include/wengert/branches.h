@@ -22,8 +22,8 @@ typedef wg_status wg_derivation(wg_tape *t, const wg_function *recorded, wg_func
  * t:       a tape with WG_KEEP_CODE, as workspace and for messages as long as the branches are
  *          used; data likewise.
  * input, output: as for wg_function_record; names are not copied.
- * derive:  NULL: the recording itself. It has to keep the guards of its source, as all
- *          transforms do.
+ * derive:  NULL: the recording itself. It has to keep the guards of the recording, as
+ *          all transforms do.
  * Errors:  WG_ENULL, WG_EMODE, WG_ENOMEM, WG_EBUDGET. *out is NULL then. */
 WG_API WG_MUST_CHECK wg_status wg_branches_new(wg_tape *t, wg_callback *f, void *data,
                                                size_t inputs, const wg_argument *input,

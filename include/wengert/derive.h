@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* Functions from functions: derivatives of any order, and how functions are put together.
  *
- * A result is a function like its source: it can be differentiated again, in any mode, without
- * perturbation confusion, since only functions nest. Common work is shared: the join of a
- * function and its gradient computes the function once.
+ * A result is a function like the one it is made of: it can be differentiated again, in any
+ * mode, without perturbation confusion, since only functions nest. Common work is shared: the
+ * join of a function and its gradient computes the function once.
  *
- * Inputs that are not WG_PASSIVE are differentiated. Inputs of a result are those of its source
- * and then what a line adds; dx stands for the name of an input with a `d` before it, and _2,
- * _3, ... behind it where an input has that name already. Shapes of derivatives: that of the
- * input or output they belong to.
+ * Inputs that are not WG_PASSIVE are differentiated. Inputs of a result are those of that
+ * function and then what a line adds; dx stands for the name of an input with a `d` before it,
+ * and _2, _3, ... behind it where an input has that name already. Shapes of derivatives: that of
+ * the input or output they belong to.
  *
  * Derivatives by an input that has a value per point go through sums only where they are
  * linear: the gradient of s^2, s a sum over the points, by such an input needs s at the points,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A variable whose local derivatives are given: of a region of code that has computed its own
+/* A variable whose local derivatives are given: of a section of code that has computed its own
  * Jacobian in numbers, a row for each of its results. */
 #ifndef WENGERT_GIVEN_H
 #define WENGERT_GIVEN_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Parts of a computation whose derivative is known better than by recording them: the solution
- * of a system of equations, a fixed point, a region of the tape with few inputs and outputs. */
+ * of a system of equations, a fixed point, a section of the tape of few inputs and outputs. */
 #ifndef WENGERT_IMPLICIT_H
 #define WENGERT_IMPLICIT_H
 
@@ -42,10 +42,10 @@ WG_API wg_status wg_fixed_point(wg_tape *t, wg_callback *g, void *data, size_t n
 
 /* wg_preaccumulate - replaces what was recorded since `start` by its local Jacobian: y becomes
  * m statements of the n variables x; no other variable from after `start` is there any more.
- * Pays off when the region has many statements for few x and y.
+ * Pays off when the section has many statements for few x and y.
  * Shapes:  x of n variables from before `start`, y of m from after it (changed).
- * Cost:    ceil(m/8) sweeps over the region; m ceil(n/2) records remain.
- * Errors:  WG_ENULL, WG_EMARK, WG_ESTALE; WG_EARG: the region depends on a variable of before
+ * Cost:    ceil(m/8) sweeps over the section; m ceil(n/2) records remain.
+ * Errors:  WG_ENULL, WG_EMARK, WG_ESTALE; WG_EARG: the section depends on a variable of before
  *          that is not among x (the message names it): nothing has changed; WG_EMODE: a
  *          code-keeping tape.
  * Forward: (wg_tape_forward) y takes its tangents along, everything else from after `start` is

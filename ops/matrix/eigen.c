@@ -52,20 +52,20 @@ static wg_status finite_operand(wg_block *b) {
 /* ---- eigenvalues and eigenvectors; results w, Re and Im, and, where there are four, V
  * likewise ---- */
 
-/* What is kept: w, V, V^-1, the rows k_j, and whether V has an inverse that is of any use. */
+/* Residuals: w, V, V^-1, the rows k_j, and whether V has an inverse that is of any use. */
 typedef struct eigen {
     size_t n;
     number *w, *v, *inverse;
     double *row, *sound;
 } eigen;
 
-/* Params: where it is kept that was found already; NULL: in the block. */
-struct kept {
+/* Params: residuals that were found already; NULL: they are in the block. */
+struct found {
     const double *at;
 };
-static size_t kept_doubles(size_t n) { return 4 * n * n + 3 * n + 1; }
+static size_t residual_doubles(size_t n) { return 4 * n * n + 3 * n + 1; }
 static eigen eigen_of(const wg_block *b) {
-    const struct kept *const p = b->params;
+    const struct found *const p = b->params;
     const size_t n = b->in[0].rows;
     /* only `value` writes, and only to what is its own */
     double *const at = p->at != NULL ? (double *)(uintptr_t)p->at : b->saved;
@@ -83,8 +83,8 @@ static wg_status eigen_shape(wg_block *b) {
     if (b->in[0].cols != n) return wgi_block_refuse(b, WG_ESHAPE, "the matrix is not square");
     if (n > WGI_SPECTRAL_ORDER) return wgi_block_refuse(b, WG_ESHAPE, WGI_SPECTRAL_TOO_LARGE);
     for (size_t k = 0; k < b->outputs; k++) b->out[k].rows = n, b->out[k].cols = k < 2 ? 1 : n;
-    if (((const struct kept *)b->params)->at == NULL)
-        b->saved_bytes = kept_doubles(n) * sizeof(double);
+    if (((const struct found *)b->params)->at == NULL)
+        b->saved_bytes = residual_doubles(n) * sizeof(double);
     b->work_bytes = larger(2 * n * n + 2 * n + lapack_doubles(n), 6 * n * n) * sizeof(double) +
                     n * sizeof(lapack_int);
     return WG_OK;
@@ -344,7 +344,7 @@ static wg_status found_value(wg_block *b) {
 static wg_status find_again(wg_tape *t, const wg_block *b, wg_mat a, wg_mat *out) {
     static const wg_block_op op = {"eigenvectors", 0,    eigen_shape, found_value, NULL,
                                    eigen_jvp,      NULL, NULL,        NULL};
-    const struct kept p = {(const double *)(const void *)eigen_of(b).w};
+    const struct found p = {(const double *)(const void *)eigen_of(b).w};
     return wg_apply(t, &op, &p, sizeof p, 1, &a, 4, out);
 }
 
@@ -456,7 +456,7 @@ static wg_status eigen_rule(wg_tape *t, wg_block *b, const wg_mat *in, const wg_
     return wg_tape_status(t);
 }
 
-static const struct kept not_kept = {NULL};
+static const struct found not_found = {NULL};
 static const wgi_traits of_eig = {.whole = &wgi_whole_eig};
 #define EIGEN(name)                                                                            \
     const wg_block_op wgi_op_##name = {                                                        \
@@ -464,8 +464,8 @@ static const wgi_traits of_eig = {.whole = &wgi_whole_eig};
         eigen_jvp,   NULL, eigen_adjoint, &of_eig}
 EIGEN(eigvals);
 EIGEN(eig);
-const wgi_whole wgi_whole_eig = {&wgi_op_eig,     "nn", "n1n1nnnn", eigen_rule, &not_kept,
-                                 sizeof not_kept, 0,    25};
+const wgi_whole wgi_whole_eig = {&wgi_op_eig,      "nn", "n1n1nnnn", eigen_rule, &not_found,
+                                 sizeof not_found, 0,    25};
 
 static void give(wg_mat *to, wg_mat a) {
     if (to != NULL) *to = a;
@@ -473,14 +473,15 @@ static void give(wg_mat *to, wg_mat a) {
 
 wg_status wg_eigvals(wg_tape *t, wg_mat a, wg_mat *re, wg_mat *im) {
     wg_mat out[2];
-    const wg_status s = wg_apply(t, &wgi_op_eigvals, &not_kept, sizeof not_kept, 1, &a, 2, out);
+    const wg_status s =
+        wg_apply(t, &wgi_op_eigvals, &not_found, sizeof not_found, 1, &a, 2, out);
     give(re, out[0]), give(im, out[1]);
     return s;
 }
 
 wg_status wg_eig(wg_tape *t, wg_mat a, wg_mat *re, wg_mat *im, wg_mat *v_re, wg_mat *v_im) {
     wg_mat out[4];
-    const wg_status s = wg_apply(t, &wgi_op_eig, &not_kept, sizeof not_kept, 1, &a, 4, out);
+    const wg_status s = wg_apply(t, &wgi_op_eig, &not_found, sizeof not_found, 1, &a, 4, out);
     give(re, out[0]), give(im, out[1]), give(v_re, out[2]), give(v_im, out[3]);
     return s;
 }

@@ -181,7 +181,7 @@ static wg_factor factor(wg_tape *t, wg_factor_kind kind, wg_mat a) {
     return f;
 }
 
-wg_mat wgi_factor_place(const wg_tape *t, const wg_factor *f) {
+wg_mat wgi_factor_operand(const wg_tape *t, const wg_factor *f) {
     wg_mat place = f->sign;
     if (t != NULL && place.value != NULL && !wgi_mark_alive(wgi_core_of_const(t), f->made))
         place.at.slot = UINT32_MAX; /* in use on no tape */
@@ -193,7 +193,7 @@ wg_factor wg_potrf(wg_tape *t, wg_mat a) { return factor(t, WG_CHOLESKY, a); }
 
 wg_mat wgi_from_factor(wg_tape *t, const wg_block_op *op, wg_factor f) {
     const wgi_factored p = {f.kind, 0, 1, f.packed, f.pivot};
-    const wg_mat in[2] = {f.a, wgi_factor_place(t, &f)};
+    const wg_mat in[2] = {f.a, wgi_factor_operand(t, &f)};
     return wgi_apply_one(t, op, &p, sizeof p, 2, in);
 }
 

@@ -51,7 +51,7 @@ wgi_factored wgi_factored_again(const wg_block *b, unsigned trans);
 extern const wg_block_op wgi_op_factor_solve, wgi_op_factor_inverse;
 
 /* The place of a wg_factor on the tape, as an operand: a stale one if the factor is gone. */
-wg_mat wgi_factor_place(const wg_tape *t, const wg_factor *f);
+wg_mat wgi_factor_operand(const wg_tape *t, const wg_factor *f);
 
 /* shape: operand 0 has to be `count` square matrices; saved_bytes. */
 wg_status wgi_factor_shape(wg_block *b);

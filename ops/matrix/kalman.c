@@ -41,18 +41,18 @@ enum { NEXT_X, NEXT_P, DENSITY, RESULTS };
 extern const wg_block_op wgi_op_kalman;
 
 /* saved: what the sweeps want of the head, all packed. */
-typedef struct kept {
+typedef struct residuals {
     size_t n, m;
     wgi_view a, m_, xm, b, g, z, l;
-} kept;
+} residuals;
 
 static wgi_view taken(char **at, size_t rows, size_t cols) {
     return wgi_view_packed(wgi_take(at, rows * cols), rows, cols);
 }
-static kept kept_of(const wg_block *b) {
+static residuals residuals_of(const wg_block *b) {
     const size_t n = b->in[OF_F].rows, m = b->in[OF_H].rows;
     char *at = b->saved;
-    kept k = {.n = n, .m = m};
+    residuals k = {.n = n, .m = m};
     k.a = taken(&at, n, n), k.m_ = taken(&at, n, n), k.xm = taken(&at, n, 1);
     k.b = taken(&at, m, n), k.g = taken(&at, m, n), k.z = taken(&at, m, 1);
     k.l = taken(&at, m, m);
@@ -130,7 +130,7 @@ static void inverse(wgi_view l, wgi_view s) {
 /* ---- value ---- */
 
 static wg_status value(wg_block *b) {
-    const kept k = kept_of(b);
+    const residuals k = residuals_of(b);
     const wgi_view f = wgi_view_value(&b->in[OF_F]), h = wgi_view_value(&b->in[OF_H]);
     const wgi_view x = wgi_view_value(&b->out[NEXT_X]), p = wgi_view_value(&b->out[NEXT_P]);
     const size_t m = k.m;
@@ -174,7 +174,7 @@ static int wanted(const wg_block *b, size_t i) { return b->in[i].bar != NULL; }
 static wgi_view bar_of(const wg_block *b, size_t i) { return wgi_view_bar(&b->in[i]); }
 
 /* s = S_, cotangent of the covariance of the observation. */
-static void of_covariance(const kept *k, double w, wgi_view gw, wgi_view u, wgi_view s) {
+static void of_covariance(const residuals *k, double w, wgi_view gw, wgi_view u, wgi_view s) {
     const size_t m = k->m;
     if (w == 0) wgi_view_clear(s);
     else {
@@ -190,7 +190,7 @@ static void of_covariance(const kept *k, double w, wgi_view gw, wgi_view u, wgi_
 }
 
 static wg_status vjp(wg_block *b) {
-    const kept k = kept_of(b);
+    const residuals k = residuals_of(b);
     const size_t n = k.n, m = k.m;
     const wgi_view f = wgi_view_value(&b->in[OF_F]), h = wgi_view_value(&b->in[OF_H]);
     const double w = b->out[DENSITY].bar[0];
@@ -233,7 +233,7 @@ static wg_status vjp(wg_block *b) {
 }
 
 static wg_status jvp(wg_block *b) {
-    const kept k = kept_of(b);
+    const residuals k = residuals_of(b);
     const size_t n = k.n, m = k.m;
     const wgi_view f = wgi_view_value(&b->in[OF_F]), h = wgi_view_value(&b->in[OF_H]);
     const wgi_view xt = wgi_view_bar(&b->out[NEXT_X]), pt = wgi_view_bar(&b->out[NEXT_P]);

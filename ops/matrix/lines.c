@@ -102,7 +102,7 @@ static inline void open_lines(const wg_block *b, const struct layout *y, int k, 
 /* Every column, or every row. */
 static void each_line(const wg_block *b, wgi_line *l, size_t count, double *room, int what) {
     const wgi_line_op *const op = l->op;
-    const size_t n = l->n, kept = op->keep + op->keep_n * n;
+    const size_t n = l->n, residuals = op->keep + op->keep_n * n;
     const struct layout y = layout_of(b, l);
     const int copied = op->full && !y.together;
     const int at_once = what == WGI_LINE_VALUE && op->values != NULL && n != 0 &&
@@ -132,7 +132,7 @@ static void each_line(const wg_block *b, wgi_line *l, size_t count, double *room
             l->y = copied ? packed + i * n : value + i;
             l->w = copied ? packed_bar + i * n : what == WGI_LINE_VALUE ? NULL : bar + i;
             l->number = first + i;
-            if (kept != 0) l->saved = (double *)b->saved + (first + i) * kept;
+            if (residuals != 0) l->saved = (double *)b->saved + (first + i) * residuals;
             if (at_once) op->values(l, g);
             else call(l, what);
         }
@@ -198,11 +198,11 @@ wg_status wgi_line_shape(wg_block *b, const wgi_line_op *op) {
     }
     b->out->rows = op->full || p->axis == WG_EACH_ROW ? a->rows : 1;
     b->out->cols = op->full || p->axis == WG_EACH_COL ? a->cols : 1;
-    size_t kept, per_line = (size_t)(2 * op->vectors);
+    size_t residuals, per_line = (size_t)(2 * op->vectors);
     if (p->axis != WG_ALL) per_line += (size_t)(2 * op->operands + 2) * TOGETHER;
-    if (__builtin_mul_overflow(n, op->keep_n * sizeof(double), &kept) ||
-        __builtin_add_overflow(kept, op->keep * sizeof(double), &kept) ||
-        __builtin_mul_overflow(kept, count, &b->saved_bytes) ||
+    if (__builtin_mul_overflow(n, op->keep_n * sizeof(double), &residuals) ||
+        __builtin_add_overflow(residuals, op->keep * sizeof(double), &residuals) ||
+        __builtin_mul_overflow(residuals, count, &b->saved_bytes) ||
         __builtin_mul_overflow(n, per_line * sizeof(double), &b->work_bytes))
         return WG_ENOMEM;
     return WG_OK;
@@ -253,7 +253,7 @@ void wgi_line_slope_vjp(const wgi_line *l) {
     WGI_RUNS(l, r)
     for (size_t i = 0, m; i < l->len; i += m) {
         m = l->len - i < CHUNK ? l->len - i : CHUNK;
-        l->op->slope(l, wgi_line_place(l, r) + i, m, wgi_line_of(l, 0, r) + i, g);
+        l->op->slope(l, wgi_line_start(l, r) + i, m, wgi_line_of(l, 0, r) + i, g);
         l->simd->axpy(m, w, g, wgi_line_bar(l, 0, r) + i);
     }
 }
@@ -263,7 +263,7 @@ void wgi_line_slope_jvp(const wgi_line *l) {
     WGI_RUNS(l, r)
     for (size_t i = 0, m; i < l->len; i += m) {
         m = l->len - i < CHUNK ? l->len - i : CHUNK;
-        l->op->slope(l, wgi_line_place(l, r) + i, m, wgi_line_of(l, 0, r) + i, g);
+        l->op->slope(l, wgi_line_start(l, r) + i, m, wgi_line_of(l, 0, r) + i, g);
         t += wgi_line_inner(l->simd, m, g, wgi_line_bar(l, 0, r) + i);
     }
     *l->w = t;
@@ -315,7 +315,7 @@ wg_mat wgi_line_uncolumned(wg_tape *t, wg_mat columns, const wg_mat *like, wg_ax
                                : wg_mat_reshape(t, columns, like->rows, like->cols);
 }
 
-wg_mat wgi_line_kept(wg_tape *t, const wg_block *b, size_t count, size_t k, size_t step) {
+wg_mat wgi_line_residual(wg_tape *t, const wg_block *b, size_t count, size_t k, size_t step) {
     return wg_mat_constant_strided(t, 1, count, (const double *)b->saved + k, 0,
                                    (ptrdiff_t)step);
 }

@@ -45,7 +45,7 @@ typedef struct wgi_line_op {
     int operands;        /* of the shape of the first */
     int vectors;         /* as long as a line */
     int full;            /* the result has the shape of the first operand */
-    size_t keep, keep_n; /* numbers kept per line: keep + keep_n n */
+    size_t keep, keep_n; /* residuals per line: keep + keep_n n */
     void (*value)(const wgi_line *l);
     /* of short lines next to each other: all that l points at is as long as a line, and that of
      * the next line is behind it (y of numbers: the next number); NULL: one after the other */
@@ -88,7 +88,7 @@ static inline double *wgi_line_bar(const wgi_line *l, int k, size_t r) {
     return l->bar[k] + r * l->bar_stride[k];
 }
 /* A run's first element in results, which have no gaps. */
-static inline size_t wgi_line_place(const wgi_line *l, size_t r) { return r * l->len; }
+static inline size_t wgi_line_start(const wgi_line *l, size_t r) { return r * l->len; }
 
 /* Sum of products, each 0 where a factor is. */
 double wgi_line_inner(const wgi_simd *simd, size_t n, const double *x, const double *y);
@@ -141,15 +141,12 @@ static inline wg_status wgi_line_anything(wg_block *b) {
     WGI_LINE_CALL(name, "wg_mat_" #name, name, adjoint, flags)
 /* Operation `name`, for a public call of its own. */
 #define WGI_LINE_CALL(id, called, name, adjoint, flags)                                        \
-    static const wg_block_op op_##id = {called,                                                \
-                                        WG_OP_ZERO_RULE | (flags) | WG_OP_EXPANDS,             \
-                                        name##_shape,                                          \
-                                        name##_run_value,                                      \
-                                        name##_run_vjp,                                        \
-                                        name##_run_jvp,                                        \
-                                        name##_write,                                          \
-                                        adjoint,                                               \
-                                        &wgi_line_traits}
+    static const wg_block_op op_##id = {                                                       \
+        called,          WG_OP_ZERO_RULE | (flags) | WG_OP_EXPANDS,                            \
+        name##_shape,    name##_run_value,                                                     \
+        name##_run_vjp,  name##_run_jvp,                                                       \
+        name##_write,    adjoint,                                                              \
+        &wgi_line_traits}
 #define WGI_LINE_NUMBER(name, more, keep, keep_n, vjp, jvp, slope, adjoint, check)             \
     WGI_LINE_OP(name, WG_OP_TRANS | (more), 1, 0, 0, keep, keep_n, vjp, jvp, slope, adjoint,   \
                 check);                                                                        \
@@ -172,8 +169,8 @@ static inline wg_mat wgi_line_valued(wg_mat a, const double *value, size_t ld) {
     if (a.ld == ld && !a.trans) a.value = value;
     return a;
 }
-/* Number k of those that are kept for each line, `step` of them, as a row. */
-wg_mat wgi_line_kept(wg_tape *t, const wg_block *b, size_t count, size_t k, size_t step);
+/* Residual k of each line, `step` of them, as a row. */
+wg_mat wgi_line_residual(wg_tape *t, const wg_block *b, size_t count, size_t k, size_t step);
 
 /* Puts an operation on the tape. Inline: a matrix is returned in memory. */
 static inline wg_mat wgi_line_apply(wg_tape *t, const wg_block_op *op, wg_axis axis, double p,

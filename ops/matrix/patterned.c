@@ -20,7 +20,7 @@ static wg_status diagonals_shape(wg_block *b) {
 }
 
 /* Where element (i, j) comes from: an operand, and the number of its element. */
-static size_t source(const wg_block *b, size_t i, size_t j, size_t *number) {
+static size_t origin_of(const wg_block *b, size_t i, size_t j, size_t *number) {
     *number = i >= j ? i - j : b->inputs == 2 ? j - i : i + b->out[0].rows - j;
     return i < j && b->inputs == 2;
 }
@@ -33,7 +33,7 @@ static wg_status diagonals_value(wg_block *b) {
     for (size_t j = 0; j < y->cols; j++)
         for (size_t i = 0; i < y->rows; i++) {
             size_t number;
-            const wg_block_arg *const a = &b->in[source(b, i, j, &number)];
+            const wg_block_arg *const a = &b->in[origin_of(b, i, j, &number)];
             y->value[i + j * y->ld] = *at(a, a->value, a->ld, number);
         }
     return WG_OK;
@@ -43,7 +43,7 @@ static wg_status diagonals_vjp(wg_block *b) {
     for (size_t j = 0; j < y->cols; j++)
         for (size_t i = 0; i < y->rows; i++) {
             size_t number;
-            const wg_block_arg *const a = &b->in[source(b, i, j, &number)];
+            const wg_block_arg *const a = &b->in[origin_of(b, i, j, &number)];
             if (a->bar != NULL) *at(a, a->bar, a->bar_ld, number) += y->bar[i + j * y->bar_ld];
         }
     return WG_OK;
@@ -53,7 +53,7 @@ static wg_status diagonals_jvp(wg_block *b) {
     for (size_t j = 0; j < y->cols; j++)
         for (size_t i = 0; i < y->rows; i++) {
             size_t number;
-            const wg_block_arg *const a = &b->in[source(b, i, j, &number)];
+            const wg_block_arg *const a = &b->in[origin_of(b, i, j, &number)];
             y->bar[i + j * y->bar_ld] = a->bar != NULL ? *at(a, a->bar, a->bar_ld, number) : 0;
         }
     return WG_OK;

@@ -308,15 +308,16 @@ static void layer_norm_jvp(const wgi_line *l) {
 
 /* What the columns of k x are apart from their means, as it was computed; k of each. */
 static wg_mat centred(wg_tape *t, const wg_block *b, size_t step, wg_mat x, wg_mat *k) {
-    *k = wgi_line_kept(t, b, x.cols, 0, step);
+    *k = wgi_line_residual(t, b, x.cols, 0, step);
     const wg_mat kx = wg_mat_mul(t, x, *k);
     const wg_mat c = wg_mat_sub(t, kx, wg_mat_mean_axis(t, kx, WG_EACH_COL));
     double *const value = wg_tape_keep(t, x.rows * x.cols * sizeof(double), NULL);
     if (value == NULL) return c;
     for (size_t j = 0; j < x.cols; j++) {
-        const double *const kept = (const double *)b->saved + j * step;
+        const double *const residual = (const double *)b->saved + j * step;
         for (size_t i = 0; i < x.rows; i++)
-            value[i + j * x.rows] = (kept[0] * wg_mat_at(x, i, j).value - kept[1]) - kept[2];
+            value[i + j * x.rows] =
+                (residual[0] * wg_mat_at(x, i, j).value - residual[1]) - residual[2];
     }
     return wgi_line_valued(c, value, x.rows);
 }
@@ -348,9 +349,9 @@ static wg_status std_adjoint(wg_tape *t, wg_block *b, const wg_mat *in, const wg
     if (y == NULL) return wg_tape_status(t);
     double *const f = y + x.cols;
     for (size_t j = 0; j < x.cols; j++) {
-        const double kept = ((const double *)b->saved)[4 * j + 3];
-        y[j] = kept == 0 ? 1 : kept;
-        f[j] = kept == 0 ? 0 : of > 0 ? 1 / of : NAN;
+        const double residual = ((const double *)b->saved)[4 * j + 3];
+        y[j] = residual == 0 ? 1 : residual;
+        f[j] = residual == 0 ? 0 : of > 0 ? 1 / of : NAN;
     }
     const wg_mat ky = wgi_line_valued(wg_mat_mul(t, wgi_line_numbers(out[0], axis), k), y, 1);
     const wg_mat w = wg_mat_mul(t, wgi_line_numbers(bar[0], axis),
@@ -445,7 +446,7 @@ static wg_status extremum_adjoint(wg_tape *t, wg_block *b, const wg_mat *in, con
     return by_slopes(t, b, in, bar, &x, g, back);
 }
 
-/* w sign(x) |q|^(p - 1) with q = x / y, both divided by what was kept; 0 where y is. Where that
+/* w sign(x) |q|^(p - 1) with q = x / y, both divided by the residual; 0 where y is. Where that
  * is infinite both are divided by infinity: q is a number of the point, and has no tangent. */
 static wg_status norm_adjoint(wg_tape *t, wg_block *b, const wg_mat *in, const wg_mat *out,
                               const wg_mat *bar, wg_mat *back) {
@@ -458,21 +459,21 @@ static wg_status norm_adjoint(wg_tape *t, wg_block *b, const wg_mat *in, const w
     double *const g = room, *const part = g + n * x.cols, *const m = part + n * x.cols,
                   *const y = m + x.cols, *const f = y + x.cols;
     for (size_t j = 0; j < x.cols; j++) {
-        const double *const kept = (const double *)b->saved + 2 * j;
+        const double *const residual = (const double *)b->saved + 2 * j;
         const double norm = out[0].value[j];
-        const int infinite = p != 1 && p != INFINITY && isinf(kept[1]);
+        const int infinite = p != 1 && p != INFINITY && isinf(residual[1]);
         f[j] = norm != 0;
-        m[j] = infinite ? INFINITY : norm != 0 ? kept[0] : 1;
-        y[j] = norm != 0 && !infinite ? kept[1] : 1;
+        m[j] = infinite ? INFINITY : norm != 0 ? residual[0] : 1;
+        y[j] = norm != 0 && !infinite ? residual[1] : 1;
         for (size_t i = 0; i < n; i++) {
             const double a = wg_mat_at(x, i, j).value;
             g[i + j * n] = norm == 0                          ? 0.0
                            : norm != norm                     ? norm
                            : p == INFINITY && fabs(a) != norm ? 0.0
-                           : p == INFINITY                    ? sign(a) / kept[0]
+                           : p == INFINITY                    ? sign(a) / residual[0]
                                                               : sign(a);
             part[i + j * n] = !infinite  ? a / m[j]
-                              : isinf(a) ? copysign(pow(kept[0], -1 / p), a)
+                              : isinf(a) ? copysign(pow(residual[0], -1 / p), a)
                                          : 0.0;
         }
     }

@@ -33,14 +33,14 @@ static size_t larger(size_t a, size_t b) { return a > b ? a : b; }
 static int is_discrete(const wg_block *b) { return *(const int *)b->params; }
 
 /* saved: K, k-by-n, and N, C's T and U, n-by-n. */
-typedef struct kept {
+typedef struct residuals {
     size_t n, k;
     double *gain, *side, *t, *u;
-} kept;
-static kept kept_of(const wg_block *b) {
+} residuals;
+static residuals residuals_of(const wg_block *b) {
     const size_t n = b->in[0].rows, k = b->in[1].cols;
     double *const at = b->saved;
-    return (kept){n, k, at, at + n * k, at + n * k + n * n, at + n * k + 2 * n * n};
+    return (residuals){n, k, at, at + n * k, at + n * k + n * n, at + n * k + 2 * n * n};
 }
 
 enum { NEWTON_STEPS = 12 };
@@ -76,7 +76,7 @@ static void gemm(int ta, int tb, size_t m, size_t n, size_t k, double alpha, con
 /* x = the solution of the equation of the tangents for E in x, or, with `turned`, of the
  * adjoints for sym X_. 0: it is not within the range of numbers. Room: n^2 +
  * wgi_schur_stein_doubles. */
-static int solve(const wg_block *b, const kept *s, int turned, double *x, double *room) {
+static int solve(const wg_block *b, const residuals *s, int turned, double *x, double *room) {
     const size_t n = s->n;
     wgi_schur_turn('T', 'N', n, n, s->u, s->u, x, n, x, room);
     if (is_discrete(b)) {
@@ -156,7 +156,7 @@ static wg_status by_subspace(wg_block *b, size_t n, const double *a, const doubl
 }
 
 /* C and N at X, and T and U of C. c: n^2 and room for n^2 more. */
-static wg_status close_loop(wg_block *b, const kept *s, const double *a, const double *g,
+static wg_status close_loop(wg_block *b, const residuals *s, const double *a, const double *g,
                             const double *x, double *c, double *work, lapack_int *pivot) {
     const size_t n = s->n;
     const int order = wgi_int(n);
@@ -189,7 +189,7 @@ static wg_status close_loop(wg_block *b, const kept *s, const double *a, const d
 /* Is C, which close_loop has left, stable as far as it is known? Where a residual is 0 Newton's
  * steps cannot tell. By H with C'H + H C + I = 0, or H = C'H C + I, C is about 1/|H| away
  * from others. */
-static wg_status assure(wg_block *b, const kept *s, double *room) {
+static wg_status assure(wg_block *b, const residuals *s, double *room) {
     const size_t n = s->n;
     const double norm = wgi_norm_1(n, s->t, n), size = is_discrete(b) ? fmax(1, norm) : 1;
     double *const h = room;
@@ -200,7 +200,7 @@ static wg_status assure(wg_block *b, const kept *s, double *room) {
 }
 
 /* x += a step of Newton's; gives its size beside that of x. */
-static double improve(const wg_block *b, const kept *s, const double *a, const double *q,
+static double improve(const wg_block *b, const residuals *s, const double *a, const double *q,
                       const double *g, double *x, double *step, double *room) {
     const size_t n = s->n;
     double *const w = room;
@@ -222,7 +222,7 @@ static double improve(const wg_block *b, const kept *s, const double *a, const d
 }
 
 /* K and G. */
-static wg_status gains(wg_block *b, const kept *s, double *r, double *g, double *work,
+static wg_status gains(wg_block *b, const residuals *s, double *r, double *g, double *work,
                        lapack_int *pivot) {
     const size_t n = s->n, k = s->k;
     const wg_block_arg *const of = &b->in[1];
@@ -246,7 +246,7 @@ static wg_status gains(wg_block *b, const kept *s, double *r, double *g, double 
 }
 
 static wg_status riccati_value(wg_block *b) {
-    const kept s = kept_of(b);
+    const residuals s = residuals_of(b);
     const size_t n = s.n, k = s.k, work_size = lapack_doubles(n, k);
     double *const x = b->out[0].value, *const a = b->work, *const g = a + n * n,
                   *const q = g + n * n, *const step = q + n * n, *const room = step + n * n;
@@ -284,7 +284,7 @@ static wg_status beyond(wg_block *b) {
 }
 
 static wg_status riccati_vjp(wg_block *b) {
-    const kept s = kept_of(b);
+    const residuals s = residuals_of(b);
     const size_t n = s.n, k = s.k;
     double *const y = b->work, *const g = y + n * n, *const w = g + n * n, *const x = w + n * k;
     double *const room = x + n * n;
@@ -313,7 +313,7 @@ static void add_both(size_t n, const double *x, double *e) {
 }
 
 static wg_status riccati_jvp(wg_block *b) {
-    const kept s = kept_of(b);
+    const residuals s = residuals_of(b);
     const size_t n = s.n, k = s.k;
     const wg_block_arg *const in = b->in;
     double *const e = b->out[0].bar, *const g = b->work, *const x = g + n * n,

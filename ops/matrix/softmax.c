@@ -22,7 +22,7 @@ static double exponentials(const wgi_line *l, double m, double *e) {
     if (!(fabs(m) < INFINITY)) rest = m != m ? m : wgi_line_ties(l, m) - 1;
     WGI_RUNS(l, r) {
         const double *const x = wgi_line_of(l, 0, r);
-        double *const to = e != NULL ? e + wgi_line_place(l, r) : NULL;
+        double *const to = e != NULL ? e + wgi_line_start(l, r) : NULL;
         if (!(fabs(m) < INFINITY)) {
             for (size_t i = 0; to != NULL && i < l->len; i++) to[i] = m != m ? m : x[i] == m;
             continue;
@@ -132,17 +132,17 @@ static void add_centred(const wgi_line *l, const double *t, size_t t_step, doubl
     const double *const p = l->y;
     double s = 0;
     WGI_RUNS(l, r)
-    s += wgi_line_inner(l->simd, l->len, p + wgi_line_place(l, r), t + r * t_step);
+    s += wgi_line_inner(l->simd, l->len, p + wgi_line_start(l, r), t + r * t_step);
     WGI_RUNS(l, r) {
-        const size_t i = l->simd->centred(l->len, p + wgi_line_place(l, r), t + r * t_step, s,
+        const size_t i = l->simd->centred(l->len, p + wgi_line_start(l, r), t + r * t_step, s,
                                           to + r * to_step);
         if (i == l->len) continue;
         double lead = 0;
         WGI_RUNS(l, k)
         for (size_t j = 0; j < l->len; j++)
             lead +=
-                wgi_times(p[wgi_line_place(l, k) + j], t[r * t_step + i] - t[k * t_step + j]);
-        to[r * to_step + i] += wgi_times(p[wgi_line_place(l, r) + i], lead);
+                wgi_times(p[wgi_line_start(l, k) + j], t[r * t_step + i] - t[k * t_step + j]);
+        to[r * to_step + i] += wgi_times(p[wgi_line_start(l, r) + i], lead);
     }
 }
 static void softmax_vjp(const wgi_line *l) {
@@ -160,7 +160,7 @@ static void log_softmax_done(const wgi_line *l, double m, double rest) {
     scale(l->simd, l->n, 1 / (1 + rest), l->saved);
     WGI_RUNS(l, r) {
         const double *const x = wgi_line_of(l, 0, r);
-        double *const y = l->y + wgi_line_place(l, r);
+        double *const y = l->y + wgi_line_start(l, r);
         for (size_t i = 0; i < l->len; i++) y[i] = -below(m, x[i]) - log_sum;
     }
 }
@@ -185,7 +185,7 @@ static void log_softmax_vjp(const wgi_line *l) {
     const double s = l->simd->sum(l->n, l->w);
     WGI_RUNS(l, r) {
         double *const bar = wgi_line_bar(l, 0, r);
-        const size_t at = wgi_line_place(l, r);
+        const size_t at = wgi_line_start(l, r);
         for (size_t i = 0; i < l->len; i++)
             bar[i] += less_share(l->saved, l->n, at + i, l->w, s);
     }
@@ -196,7 +196,7 @@ static double less_mean(const wgi_line *l, double at, double p, double s) {
     double sum = 0;
     WGI_RUNS(l, r) {
         const double *const t = wgi_line_bar(l, 0, r), *const q =
-                                                           l->saved + wgi_line_place(l, r);
+                                                           l->saved + wgi_line_start(l, r);
         for (size_t i = 0; i < l->len; i++) sum += wgi_times(q[i], at - t[i]);
     }
     return sum;
@@ -205,10 +205,10 @@ static void log_softmax_jvp(const wgi_line *l) {
     double s = 0;
     WGI_RUNS(l, r)
     s +=
-        wgi_line_inner(l->simd, l->len, l->saved + wgi_line_place(l, r), wgi_line_bar(l, 0, r));
+        wgi_line_inner(l->simd, l->len, l->saved + wgi_line_start(l, r), wgi_line_bar(l, 0, r));
     WGI_RUNS(l, r) {
         const double *const t = wgi_line_bar(l, 0, r);
-        const size_t at = wgi_line_place(l, r);
+        const size_t at = wgi_line_start(l, r);
         for (size_t i = 0; i < l->len; i++)
             l->w[at + i] = less_mean(l, t[i], l->saved[at + i], s);
     }
@@ -235,7 +235,7 @@ static void cross_entropy_values(const wgi_line *l, size_t lines) {
 static void cross_entropy_vjp(const wgi_line *l) {
     if (*l->w == 0) return;
     WGI_RUNS(l, r)
-    l->simd->axpy(l->len, *l->w, l->saved + wgi_line_place(l, r), wgi_line_bar(l, 0, r));
+    l->simd->axpy(l->len, *l->w, l->saved + wgi_line_start(l, r), wgi_line_bar(l, 0, r));
 }
 static void cross_entropy_slope(const wgi_line *l, size_t at, size_t n, const double *x,
                                 double *g) {
@@ -261,14 +261,14 @@ static void cross_entropy_soft_value(const wgi_line *l) {
     *l->y = y;
 }
 static double soft_slope(const wgi_line *l, size_t r, size_t i, double sum_q) {
-    const double *const p = l->saved, p_i = p[wgi_line_place(l, r) + i],
+    const double *const p = l->saved, p_i = p[wgi_line_start(l, r) + i],
                         q_i = wgi_line_of(l, 1, r)[i];
     if (!(p_i > 0.5)) return wgi_times(p_i, sum_q) - q_i;
     double others_p = 0, others_q = 0;
     WGI_RUNS(l, s)
     for (size_t j = 0; j < l->len; j++)
         if (s != r || j != i)
-            others_p += p[wgi_line_place(l, s) + j], others_q += wgi_line_of(l, 1, s)[j];
+            others_p += p[wgi_line_start(l, s) + j], others_q += wgi_line_of(l, 1, s)[j];
     return wgi_times(p_i, others_q) - wgi_times(q_i, others_p);
 }
 static double sum_weights(const wgi_line *l) {
@@ -433,10 +433,10 @@ static wg_status cross_entropy_soft_adjoint(wg_tape *t, wg_block *b, const wg_ma
     const wg_mat less = wg_mat_scale(t, -1, wgi_line_numbers(bar[0], axis));
     (void)out;
     const wg_mat p = wg_mat_exp(t, log_p);
-    const double *const kept = b->saved;
+    const double *const residual = b->saved;
     double *const value = wg_tape_keep(t, p.rows * p.cols * sizeof(double), NULL);
     for (size_t j = 0; value != NULL && j < p.cols; j++)
-        memcpy(value + j * p.rows, kept + j * (p.rows + 2), p.rows * sizeof(double));
+        memcpy(value + j * p.rows, residual + j * (p.rows + 2), p.rows * sizeof(double));
     if (wg_tape_status(t) != WG_OK) return wg_tape_status(t);
     const wg_mat slope = of_pair(t, 1, wgi_line_valued(p, value, p.rows), q);
     back[0] = wgi_line_uncolumned(t, wg_mat_mul(t, less, slope), &in[0], axis);
@@ -531,10 +531,10 @@ WGI_ALONG(log_softmax)
 
 wg_mat wg_mat_cross_entropy(wg_tape *t, wg_mat a, const size_t *label, wg_axis axis) {
     const size_t count = axis == WG_ALL ? 1 : axis == WG_EACH_COL ? a.cols : a.rows;
-    const size_t *const kept =
+    const size_t *const copy =
         label != NULL ? wg_tape_keep(t, count * sizeof *label, label) : NULL;
-    /* not kept: there are none, or the tape has failed and only looks at the shape */
-    return wgi_line_apply(t, &op_cross_entropy, axis, 0, kept != NULL ? kept : label, 1, &a);
+    /* no copy: there are none, or the tape has failed and only looks at the shape */
+    return wgi_line_apply(t, &op_cross_entropy, axis, 0, copy != NULL ? copy : label, 1, &a);
 }
 
 wg_mat wg_mat_cross_entropy_soft(wg_tape *t, wg_mat a, wg_mat q, wg_axis axis) {

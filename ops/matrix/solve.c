@@ -206,7 +206,7 @@ wg_mat wg_factor_solve(wg_tape *t, wg_factor f, char trans, wg_mat b) {
                             : trans == 'T' ? 1u
                                            : 2u,
                             1, f.packed, f.pivot};
-    const wg_mat in[3] = {f.a, b, wgi_factor_place(t, &f)};
+    const wg_mat in[3] = {f.a, b, wgi_factor_operand(t, &f)};
     return wgi_apply_one(t, &wgi_op_factor_solve, &p, sizeof p, 3, in);
 }
 

@@ -49,7 +49,7 @@ const size_t wgi_whole_count = sizeof wgi_wholes / sizeof *wgi_wholes;
 
 int wgi_whole_is_own(const wgi_whole *w) { return wgi_traits_of(w->op).own; }
 
-size_t wgi_whole_place(const wgi_whole *w) {
+size_t wgi_whole_index(const wgi_whole *w) {
     size_t i = 0;
     while (i < wgi_whole_count && wgi_wholes[i] != w) i++;
     return i;

@@ -37,7 +37,7 @@ int wgi_whole_is_own(const wgi_whole *w);
 extern const wgi_whole *const wgi_wholes[];
 extern const size_t wgi_whole_count;
 /* Which row it is; wgi_whole_count: none. */
-size_t wgi_whole_place(const wgi_whole *w);
+size_t wgi_whole_index(const wgi_whole *w);
 size_t wgi_whole_named(const char *name, size_t bytes);
 
 /* One of them, of matrices of the sizes m, n, k. */
@@ -73,8 +73,8 @@ extern const wgi_whole wgi_whole_eigh, wgi_whole_eigh_general, wgi_whole_svd,
     wgi_whole_expm, wgi_whole_sylvester, wgi_whole_lyapunov, wgi_whole_lyapunov_discrete,
     wgi_whole_qr, wgi_whole_lstsq, wgi_whole_pinv, wgi_whole_lu_factors, wgi_whole_qr_pivoted,
     wgi_whole_polar, wgi_whole_signm, wgi_whole_riccati, wgi_whole_riccati_discrete,
-    wgi_whole_eig, wgi_whole_kalman, wgi_whole_null_space, wgi_whole_mapped, wgi_whole_ode_value,
-    wgi_whole_ode_back, wgi_whole_ode_tangent, wgi_whole_ode_second;
+    wgi_whole_eig, wgi_whole_kalman, wgi_whole_null_space, wgi_whole_mapped,
+    wgi_whole_ode_value, wgi_whole_ode_back, wgi_whole_ode_tangent, wgi_whole_ode_second;
 #define WGI_WHOLE_SYMMETRIC(name)                                                              \
     extern const wgi_whole wgi_whole_symmetric_##name, wgi_whole_symmetric_##name##_along,     \
         wgi_whole_symmetric_##name##_second;

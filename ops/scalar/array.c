@@ -62,7 +62,8 @@ static double product_value(size_t n, const double *x, const double *number) {
     for (size_t i = 0; i < n; i++) p *= x[i];
     return p;
 }
-static void product_first(size_t n, const double *x, const double *number, double v, double *d) {
+static void product_first(size_t n, const double *x, const double *number, double v,
+                          double *d) {
     (void)v;
     UNUSED_NUMBER;
     double prefix = 1, suffix = 1;
@@ -177,8 +178,9 @@ static void norm2_first(size_t n, const double *x, const double *number, double 
     for (size_t i = 0; i < n; i++) infinite += isinf(x[i]) != 0;
     for (size_t i = 0; i < n; i++)
         d[i] = v != v ? v /* NaN */
-               : isinf(x[i]) ? copysign(1 / sqrt((double)infinite), x[i])
-                             : 0; /* beside an infinity; at 0 the subgradient of smallest norm */
+               : isinf(x[i])
+                   ? copysign(1 / sqrt((double)infinite), x[i])
+                   : 0; /* beside an infinity; at 0 the subgradient of smallest norm */
 }
 /* H = (I - u u') / v with u = x / v */
 static void norm2_second(size_t n, const double *x, const double *number, double v,
@@ -312,13 +314,13 @@ static void extremum_first(size_t n, const double *x, const double *number, doub
 
 static double lookup_value(size_t n, const double *x, const double *number) {
     UNUSED_NUMBER;
-    const size_t k = wgi_array_place(n - 1, x[n - 1]);
+    const size_t k = wgi_array_index(n - 1, x[n - 1]);
     return k < n - 1 ? x[k] : NAN;
 }
 static void lookup_first(size_t n, const double *x, const double *number, double v, double *d) {
     (void)v;
     UNUSED_NUMBER;
-    const size_t k = wgi_array_place(n - 1, x[n - 1]);
+    const size_t k = wgi_array_index(n - 1, x[n - 1]);
     for (size_t i = 0; i < n; i++) d[i] = i == k && k < n - 1 ? 1 : 0;
 }
 

@@ -47,7 +47,7 @@ enum {
 extern const wgi_array_op wgi_array_ops[WGI_ARRAY_COUNT];
 
 /* Which of n elements an index chooses: that of its whole part; n: none. */
-static inline size_t wgi_array_place(size_t n, double index) {
+static inline size_t wgi_array_index(size_t n, double index) {
     return index >= 0 && index < (double)n ? (size_t)index : n;
 }
 

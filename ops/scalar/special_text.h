@@ -961,8 +961,8 @@ TEXT("wgi_array_op",
      "                   double *ht, double *work);\n"
      "}\n",
      {-1})
-TEXT("wgi_array_place",
-     "static inline size_t wgi_array_place(size_t n, double index) {\n"
+TEXT("wgi_array_index",
+     "static inline size_t wgi_array_index(size_t n, double index) {\n"
      "    return index >= 0 && index < (double)n ? (size_t)index : n;\n"
      "}\n",
      {-1})
@@ -1055,7 +1055,7 @@ TEXT("wgi_array_minimum_value",
 TEXT("wgi_array_lookup_value",
      "static double wgi_array_lookup_value(size_t n, const double *x, const double *number) {\n"
      "    (void)number;\n"
-     "    const size_t k = wgi_array_place(n - 1, x[n - 1]);\n"
+     "    const size_t k = wgi_array_index(n - 1, x[n - 1]);\n"
      "    return k < n - 1 ? x[k] : NAN;\n"
      "}\n",
      {142, -1})

@@ -30,7 +30,7 @@ static const double *gathered(wgi_drive *d, size_t n, wg_strided x) {
     return to;
 }
 /* Where numbers are written side by side first. */
-static double *place(wgi_drive *d, size_t n, wg_strided_result y) {
+static double *room_for(wgi_drive *d, size_t n, wg_strided_result y) {
     return y.data == NULL || y.stride == 1 ? y.data : wgi_drive_room(d, n);
 }
 static void scatter(size_t n, const double *from, wg_strided_result y) {
@@ -83,7 +83,7 @@ static wg_status vjp(wg_tape *t, const char *call, wg_callback *f, void *data, s
     if (s == WG_OK) s = check_result(&d, "g", n, g);
     if (s == WG_OK) s = wgi_drive_run(&d, g.data == NULL, gathered(&d, n, x));
     if (s == WG_OK && g.data != NULL) {
-        double *const to = place(&d, n, g);
+        double *const to = room_for(&d, n, g);
         s = wgi_drive_reverse(&d, gathered(&d, m, w), to);
         if (s == WG_OK) scatter(n, to, g);
     }
@@ -416,16 +416,16 @@ static wg_status second(wg_tape *t, const char *call, wg_callback *f, void *data
     if (s == WG_OK) s = check_result(&d, "hv", n, hv);
     const int order = hv.data != NULL || h != NULL ? 2 : g.data != NULL;
     if (s == WG_OK) s = wgi_drive_run(&d, order == 0, gathered(&d, n, x));
-    double *const kept = s == WG_OK ? wgi_drive_room(&d, n) : NULL;
-    if (s == WG_OK && order > 0) s = wgi_drive_reverse(&d, &one, kept);
+    double *const gradient = s == WG_OK ? wgi_drive_room(&d, n) : NULL;
+    if (s == WG_OK && order > 0) s = wgi_drive_reverse(&d, &one, gradient);
     if (s == WG_OK && order == 2) {
-        double *const to = place(&d, n, hv);
+        double *const to = room_for(&d, n, hv);
         s = wgi_drive_second(&d, 0, gathered(&d, n, v), to, h, ld);
         if (s == WG_OK) scatter(n, to, hv);
     }
     if (s == WG_OK) {
         values(&d, result(value));
-        scatter(n, kept, g);
+        scatter(n, gradient, g);
     }
     return wgi_drive_close(&d, s);
 }

@@ -179,16 +179,16 @@ static wg_status add_repeat(making *m, const uint32_t *p, uint32_t *y) {
     wgi_builder_output(&m->body, "", &x, WGI_CARRIED);
     for (size_t i = 0; i < n; i++)
         wgi_builder_result(&m->body, WGI_GRAPH2(&m->body.g, sub, m->in[i], m->step[i]));
-    const unsigned char *const kept = wgi_builder_prune(&m->body);
+    const unsigned char *const used = wgi_builder_prune(&m->body);
     wgi_repeat *const r = wg_tape_keep(&g->c->head, sizeof *r, NULL);
     uint32_t *const operand = list_of(m, n + m->np);
-    if (kept == NULL || operand == NULL) return g->c->status;
+    if (used == NULL || operand == NULL) return g->c->status;
     const wgi_repeat *const made = wgi_builder_repeat(&m->body, STEPS, 0);
     if (made == NULL) return g->c->status;
     *r = *made;
     r->solves = 1;
     for (size_t i = 0; i < n; i++) operand[i] = wgi_graph_number(g, m->b->operand[1].value[i]);
-    for (size_t i = 0; kept[1] && i < m->np; i++) operand[n + i] = p[i];
+    for (size_t i = 0; used[1] && i < m->np; i++) operand[n + i] = p[i];
     const uint32_t node = wgi_graph_repeat(g, r, operand);
     for (size_t i = 0; i < n; i++) y[i] = node + 1 + (uint32_t)(STEPS * n + i);
     compare(m, y);

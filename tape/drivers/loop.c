@@ -109,16 +109,16 @@ static wg_status go_forward(run *r) {
     r->report.steps = step;
     r->report.resumed = step != 0;
     while (!is_last(r, step)) {
-        int kept = 0;
+        int stored = 0;
         if (step == r->l->steps)
             return wgi_fail(r->c, WG_ECONVERGE, "%s: the loop has not ended after %zu steps",
                             call, step);
         s = step_forward(r, step);
         if (s != WG_OK) return s;
         r->report.steps = ++step;
-        s = wgi_loop_store_pass(&r->store, step, r->state, &kept);
+        s = wgi_loop_store_pass(&r->store, step, r->state, &stored);
         if (s != WG_OK) return fail_store(r, s);
-        r->report.saved += kept && r->o.file != NULL;
+        r->report.saved += stored && r->o.file != NULL;
         s = tell(r);
         if (s != WG_OK) return s;
     }

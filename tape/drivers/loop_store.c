@@ -20,7 +20,7 @@ static size_t slot_at(const wgi_loop_store *s, size_t k) {
 void wgi_loop_store_lay_out(wgi_loop_store *s, wgi_pieces *p) {
     const size_t slot = slot_bytes(s), journal = journal_bytes(s);
     s->step = wgi_pieces_take(p, s->states * sizeof *s->step);
-    s->kept = s->file.path == NULL ? wgi_pieces_doubles(p, s->states * s->n) : NULL;
+    s->state = s->file.path == NULL ? wgi_pieces_doubles(p, s->states * s->n) : NULL;
     s->piece =
         s->file.path != NULL ? wgi_pieces_take(p, slot > journal ? slot : journal) : NULL;
 }
@@ -89,8 +89,9 @@ static size_t find_free(const wgi_loop_store *s) {
     return k;
 }
 
-wg_status wgi_loop_store_pass(wgi_loop_store *s, size_t step, const double *state, int *kept) {
-    *kept = 0;
+wg_status wgi_loop_store_pass(wgi_loop_store *s, size_t step, const double *state,
+                              int *stored) {
+    *stored = 0;
     if (step % s->stride != 0) return WG_OK;
     size_t k = find_free(s);
     if (k == s->states) {
@@ -100,7 +101,7 @@ wg_status wgi_loop_store_pass(wgi_loop_store *s, size_t step, const double *stat
         k = find_free(s);
         if (step % s->stride != 0 || k == s->states) return WG_OK;
     }
-    *kept = 1;
+    *stored = 1;
     if (s->file.path != NULL) {
         const uint64_t number = step;
         memcpy(s->piece, &number, 8);
@@ -110,7 +111,7 @@ wg_status wgi_loop_store_pass(wgi_loop_store *s, size_t step, const double *stat
         if (status == WG_OK) status = wgi_run_file_flush(&s->file);
         if (status != WG_OK) return status;
     } else {
-        copy(s->kept + k * s->n, state, s->n * 8);
+        copy(s->state + k * s->n, state, s->n * 8);
     }
     s->step[k] = step;
     return WG_OK;
@@ -126,7 +127,7 @@ wg_status wgi_loop_store_before(wgi_loop_store *s, size_t end, double *state, si
         *step = best != s->states ? s->step[best] : 0;
         if (best == s->states) return WG_OK;
         if (s->file.path == NULL) {
-            copy(state, s->kept + best * s->n, s->n * 8);
+            copy(state, s->state + best * s->n, s->n * 8);
             return WG_OK;
         }
         uint64_t number;

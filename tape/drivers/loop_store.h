@@ -34,7 +34,7 @@ typedef struct wgi_loop_store {
     wgi_run_file file; /* its path NULL: in memory */
     size_t *step;      /* of each state; 0: free */
     uint64_t stride;   /* steps that are not multiples of it are not kept */
-    double *kept;      /* the states, in memory */
+    double *state;     /* the states, in memory */
     char *piece;       /* room for a journal or a slot, of the file */
 } wgi_loop_store;
 
@@ -46,8 +46,8 @@ wg_status wgi_loop_store_open(wgi_loop_store *s, wgi_loop_journal *journal);
 /* Ends the use of it; done: and removes the file. */
 void wgi_loop_store_close(wgi_loop_store *s, int done);
 
-/* Offers the state after so many steps, which it keeps or not. *kept: did it? */
-wg_status wgi_loop_store_pass(wgi_loop_store *s, size_t step, const double *state, int *kept);
+/* Offers the state after so many steps, which it keeps or not. *stored: did it? */
+wg_status wgi_loop_store_pass(wgi_loop_store *s, size_t step, const double *state, int *stored);
 /* The last state that is kept from before step `end`: gives its step, 0 for that of the caller,
  * and reads it otherwise; what cannot be read any more is forgotten. */
 wg_status wgi_loop_store_before(wgi_loop_store *s, size_t end, double *state, size_t *step);

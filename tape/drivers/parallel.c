@@ -129,7 +129,7 @@ wg_status wg_parallel_begin(wg_parallel *p, wg_tape *t) {
     }
     wgi_parallel_open(p);
     if (s != WG_OK) return s;
-    wgi_parallel_place(p);
+    wgi_parallel_lay_out(p);
     p->stamps = wgi_tape_close(c);
     return s;
 }

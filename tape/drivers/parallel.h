@@ -18,7 +18,7 @@ typedef struct wgi_segment {
     unsigned char *used;
     unsigned char *zeros; /* between loops: that, and how many of them are known to be 0 */
     size_t known;
-    size_t groups;     /* so many are used, which are listed in a region of c */
+    size_t groups;     /* so many are used, which are listed in an extent of c */
     uint32_t expected; /* where its slots are on the tape, if all is as it was the last time */
     uint32_t strange;  /* an operand that is neither its own nor from before; or 0 */
     wg_status status;
@@ -52,7 +52,7 @@ static inline const wgi_record *wgi_segment_chunk(const wgi_core *c, int k,
 void wgi_parallel_open(wg_parallel *p);
 /* Gives its segments places among the records of the tape, if there was a loop at this position
  * of the tape before. */
-void wgi_parallel_place(wg_parallel *p);
+void wgi_parallel_lay_out(wg_parallel *p);
 /* Looks at what a segment has recorded since the last time. */
 void wgi_parallel_look(const wg_parallel *p, wgi_segment *segment);
 /* Nothing is known any more of what a segment uses. */

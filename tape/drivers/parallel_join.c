@@ -44,7 +44,7 @@ static size_t past_at(const wg_parallel *p) {
 static void keep_loop(wg_parallel *p) {
     wgi_core *const c = p->segment[0].c;
     const size_t i = past_at(p), each = (1 + 2 * p->segments) * sizeof(uint32_t);
-    if (wgi_region_need(c, &c->drive, (i + 1) * each, p->past * each) != WG_OK) {
+    if (wgi_extent_need(c, &c->drive, (i + 1) * each, p->past * each) != WG_OK) {
         c->starved = 0;
         return;
     }
@@ -61,7 +61,7 @@ static void keep_loop(wg_parallel *p) {
     if (!same) p->past = i + 1;
 }
 
-void wgi_parallel_place(wg_parallel *p) {
+void wgi_parallel_lay_out(wg_parallel *p) {
     wgi_core *const c = p->of.c;
     const size_t i = past_at(p);
     const int starved = c->starved;
@@ -82,7 +82,7 @@ void wgi_parallel_place(wg_parallel *p) {
     }
     wgi_record *at = c->head.top;
     for (size_t k = 0; k < p->segments; k++) {
-        wgi_segment_place(p->segment[k].c, at, loop[1 + 2 * k]);
+        wgi_segment_lay_out(p->segment[k].c, at, loop[1 + 2 * k]);
         at += loop[1 + 2 * k];
     }
     p->expected = records;
@@ -212,10 +212,10 @@ static wg_status room_of(wg_parallel *p, const wgi_segment *all, uint64_t slots,
     wg_status s = wgi_slots_need(c, call, (size_t)slots);
     if (s != WG_OK) return s;
     if (all->words != 0)
-        s = wgi_region_need(c, &c->code, (words + (size_t)all->words) * sizeof(uint64_t),
+        s = wgi_extent_need(c, &c->code, (words + (size_t)all->words) * sizeof(uint64_t),
                             words * sizeof(uint64_t));
     if (s == WG_OK && all->places != 0)
-        s = wgi_region_need(c, &c->places, places + (size_t)all->places * sizeof(wgi_place),
+        s = wgi_extent_need(c, &c->places, places + (size_t)all->places * sizeof(wgi_place),
                             places);
     if (s == WG_OK && p->segments > 1 && all->records != 0) s = wgi_parallel_share(p, stretch);
     if (s == WG_OK && c->width == 0) s = wgi_records_need(c, (size_t)all->records);

@@ -4,7 +4,7 @@
  * A look at the records of a segment, in whatever thread takes it, mostly while they are in its
  * cache, notes which groups of slots from before it uses. What several use is what a sweep has
  * to know of (tape/engine/stretch.c): in how many rounds the segments are swept, and which
- * groups they see through windows. */
+ * groups they have private rows of. */
 #include "parallel.h"
 
 #if defined(__x86_64__)
@@ -30,11 +30,11 @@ void wgi_parallel_open(wg_parallel *p) {
 
 static size_t groups_before(const wg_parallel *p) { return p->before / WGI_GROUP_SLOTS + 1; }
 
-/* A table in a region, of so many entries, which are 0: those that are not known to be. */
-static wg_status need_zeros(wgi_core *c, wgi_region *r, const void *before, size_t *known,
+/* A table in an extent, of so many entries, which are 0: those that are not known to be. */
+static wg_status need_zeros(wgi_core *c, wgi_extent *r, const void *before, size_t *known,
                             size_t entries, size_t each) {
     if (r->base != before || r->committed < *known * each) *known = 0; /* it was given up */
-    const wg_status s = wgi_region_need(c, r, entries * each, *known * each);
+    const wg_status s = wgi_extent_need(c, r, entries * each, *known * each);
     if (s != WG_OK || entries <= *known) return s;
     const size_t all = r->committed / each;
     memset(r->base + *known * each, 0, (all - *known) * each);
@@ -60,7 +60,7 @@ static uint32_t *groups_of(const wgi_segment *s) {
 static __attribute__((noinline, cold)) void add_group(wgi_segment *s, uint32_t group) {
     wgi_core *const c = s->c;
     const size_t used = s->groups * sizeof(uint32_t);
-    const wg_status status = wgi_region_need(c, &c->index[1], used + sizeof(uint32_t), used);
+    const wg_status status = wgi_extent_need(c, &c->index[1], used + sizeof(uint32_t), used);
     if (status != WG_OK) {
         s->status = status;
         return;
@@ -190,9 +190,9 @@ void wgi_parallel_forget(wgi_segment *s) {
 
 /* ---- what is shared ---- */
 
-/* Groups that are used by few segments are no matter of windows if each of these is swept in a
- * round of its own: segment k in round k % rounds. All in one: there is a window on whatever
- * several use. */
+/* Groups that are used by few segments need no private rows if each of these is swept in a
+ * round of its own: segment k in round k % rounds. All in one: there are private rows of
+ * whatever several use. */
 enum { FEW = 6, MOST_ROUNDS = 6, LEAST_IN_ROUND = 4 };
 
 /* What is known of a group while its users are looked at: which remainders k % rounds they have,
@@ -232,8 +232,8 @@ static void note_users(const wg_parallel *p) {
     }
 }
 
-/* The least number of rounds with which groups of few users need no windows; 1: there is none,
- * or no such group. */
+/* The least number of rounds with which groups of few users need no private rows; 1: there is
+ * none, or no such group. */
 static size_t rounds_of(const wg_parallel *p) {
     uint32_t clash = 0;
     int any = 0;
@@ -250,8 +250,8 @@ static size_t rounds_of(const wg_parallel *p) {
     return 1;
 }
 
-/* From then on the entry of a group is 0 if it needs no windows, and otherwise 2; gives how many
- * segments see how many groups through windows. */
+/* From then on the entry of a group is 0 if it needs no private rows, and otherwise 2; gives
+ * how many groups need them, each counted once for every segment that uses it. */
 static size_t count_shared(const wg_parallel *p, size_t rounds) {
     const uint32_t least = rounds == 1 ? 2 : FEW + 1;
     size_t shared = 0;
@@ -264,8 +264,8 @@ static size_t count_shared(const wg_parallel *p, size_t rounds) {
     return shared;
 }
 
-/* Fills in what a sweep has to know; where there are windows, the entry of a group becomes the
- * number of the last user, plus 2. */
+/* Fills in what a sweep has to know; where there are private rows, the entry of a group
+ * becomes the number of the last user, plus 2. */
 static void list_shared(const wg_parallel *p, wgi_stretch *stretch, wgi_shared *shared) {
     size_t n = 0;
     for (size_t k = 0; k < p->segments; k++) {

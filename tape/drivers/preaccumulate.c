@@ -12,7 +12,7 @@
 
 enum { LANES = 8 };
 
-/* ---- the operands of a region ------------------------------------------------------------ */
+/* ---- the operands of a section ----------------------------------------------------------- */
 
 /* What is done with the rows of slots [slot, slot + n). If it gives anything but 0, that is the
  * result, and nothing more is done. */

@@ -9,20 +9,20 @@
 #include <stdio.h>
 #include <string.h>
 
-typedef struct place {
+typedef struct position {
     const wgi_steps *s;
     const wg_region *region;
     size_t step;
-} place;
+} position;
 
-static place place_of(const wgi_steps *s, size_t number) {
-    return (place){s, &s->region[number % s->regions], number / s->regions};
+static position position_of(const wgi_steps *s, size_t number) {
+    return (position){s, &s->region[number % s->regions], number / s->regions};
 }
 
 /* The callback of a driver: records a region. */
 static wg_status record(wg_tape *t, size_t n, const wg_real *x, size_t m, wg_real *y,
                         void *data) {
-    const place *const at = data;
+    const position *const at = data;
     (void)n;
     return at->region->record(t, at->step, m, x, at->s->np, x + m, y, at->region->data);
 }
@@ -32,7 +32,7 @@ static wg_status without_work(const wgi_steps *s) {
     return WG_ESTALE;
 }
 
-static wg_status explain(const place *at, wg_status s) {
+static wg_status explain(const position *at, wg_status s) {
     const size_t number = (size_t)(at->region - at->s->region);
     if (s == WG_OK) return s;
     (void)snprintf(at->s->why, WGI_REGION_WHY, "region %zu of step %zu%s %s", number, at->step,
@@ -43,17 +43,17 @@ static wg_status explain(const place *at, wg_status s) {
 }
 
 /* A region that records something else at other states is wrong in a function. */
-static wg_status judge(const place *at) {
+static wg_status judge(const position *at) {
     const wgi_steps *const s = at->s;
     wg_tape_reset(s->work);
-    place judged = *at;
+    position judged = *at;
     return explain(at, wgi_value_branches(wgi_core_of(s->work), "wg_checkpoint", record,
                                           &judged, s->n + s->np, s->x, s->n, 0, NULL));
 }
 
 wg_status wgi_steps_value(const wgi_steps *s, size_t number, const double *state,
                           double *next) {
-    place at = place_of(s, number);
+    position at = position_of(s, number);
     if (at.region->record == NULL)
         return explain(&at, at.region->value(at.step, s->n, state, s->np, s->x + s->n, next,
                                              at.region->data));
@@ -67,7 +67,7 @@ wg_status wgi_steps_value(const wgi_steps *s, size_t number, const double *state
 wg_status wgi_steps_vjp(const wgi_steps *s, size_t number, const double *state, const double *w,
                         double *g) {
     const size_t n = s->n, np = s->np;
-    place at = place_of(s, number);
+    position at = position_of(s, number);
     if (at.region->record == NULL) {
         for (size_t i = 0; i < n + np; i++) g[i] = 0;
         return explain(&at, at.region->vjp(at.step, n, state, np, s->x + n, w, g,
@@ -80,7 +80,7 @@ wg_status wgi_steps_vjp(const wgi_steps *s, size_t number, const double *state, 
 
 wg_status wgi_steps_jvp(const wgi_steps *s, size_t number, const double *dx, double *next,
                         double *dnext) {
-    place at = place_of(s, number);
+    position at = position_of(s, number);
     if (s->work == NULL) return without_work(s);
     return explain(&at,
                    wg_jvp(s->work, record, &at, s->n + s->np, s->x, dx, s->n, next, dnext));

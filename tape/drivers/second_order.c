@@ -159,7 +159,7 @@ static wg_status make_room(wgi_core *c, uint64_t slots, size_t lanes, size_t res
     wg_status s = wgi_second_prepare(c);
     const size_t longest = (size_t)c->second_longest;
     if (s == WG_OK)
-        s = wgi_region_need(c, &c->tangents, (size_t)slots * 2 * lanes * sizeof(double), 0);
+        s = wgi_extent_need(c, &c->tangents, (size_t)slots * 2 * lanes * sizeof(double), 0);
     if (s == WG_OK && results > SIZE_MAX / 64) s = WG_ENOMEM;
     if (s == WG_OK)
         s = wgi_blocks_room(c, 4 * (longest * sizeof(double) + 64) + results * sizeof(double));

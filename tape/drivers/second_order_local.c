@@ -333,7 +333,7 @@ static int is_plan_of(const struct lately *l, const wgi_entry *e) {
 static wg_status need(wgi_core *c, size_t entries) {
     const size_t used = (size_t)c->second_records * sizeof(wgi_record);
     const size_t bytes = used + entries * sizeof(wgi_record);
-    return wgi_region_need(c, &c->second, bytes, used);
+    return wgi_extent_need(c, &c->second, bytes, used);
 }
 
 /* Plans for the codes that came last, each in its own place or one of the next WAYS: in a loop
@@ -377,7 +377,7 @@ wg_status wgi_second_prepare(wgi_core *c) {
     if (c->second_words == c->head.code_words && c->head.code_words != 0) return WG_OK;
     c->second_words = c->second_records = c->second_longest = 0;
     const uint64_t used = c->scratch_used;
-    wg_status s = wgi_region_need(c, &c->second, 0, 0);
+    wg_status s = wgi_extent_need(c, &c->second, 0, 0);
     if (s == WG_OK) s = wgi_scratch_need(c, LATELY * sizeof(struct lately) + 64);
     if (s != WG_OK) return s;
     struct lately *const lately = wgi_scratch(c, LATELY * sizeof *lately);

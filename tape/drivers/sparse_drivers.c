@@ -131,7 +131,7 @@ static wg_status all_sweeps(wgi_drive *d, const wg_sparsity *s, double *values) 
         wg_status m = WG_OK;
         if (count > ahead) m = wgi_adjoints_need(c, c->head.slots, LANES);
         if (m == WG_OK && ahead > 0)
-            m = wgi_region_need(c, &c->tangents, (size_t)c->head.slots * LANES * sizeof(double),
+            m = wgi_extent_need(c, &c->tangents, (size_t)c->head.slots * LANES * sizeof(double),
                                 0);
         if (m != WG_OK)
             return wgi_fail(c, m, "%s: no memory for %d lanes of %u slots", d->call, LANES,

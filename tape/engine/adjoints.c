@@ -41,7 +41,7 @@ static size_t marks_room(const wgi_core *c, uint64_t slots) {
     return room;
 }
 
-/* After the region was asked for more, with `room` for marks: what is still known of it? */
+/* After the extent was asked for more, with `room` for marks: what is still known of it? */
 static void look_again(wgi_core *c, size_t room) {
     wgi_marks *const m = &c->marks;
     const size_t start = room + WGI_ADJOINT_START;
@@ -53,7 +53,7 @@ static void look_again(wgi_core *c, size_t room) {
         c->swept = 0; /* what was there is there no more */
         m->dirty = m->words = 0;
         m->known = moved && fresh ? c->adjoints.committed - start : 0;
-        m->kept = 0;
+        m->in_use = 0;
         memset(c->adjoints.base, 0, room);
     } else if (fresh && m->known + start >= m->committed) {
         m->known = c->adjoints.committed - start; /* what has come to it was never used */
@@ -78,12 +78,12 @@ static wg_status need(wgi_core *c, size_t bytes, size_t room) {
     wgi_marks *const m = &c->marks;
     const int starved = c->starved;
     look_before(c);
-    wg_status s = wgi_region_need(c, &c->adjoints, bytes + room, 0);
+    wg_status s = wgi_extent_need(c, &c->adjoints, bytes + room, 0);
     if (s != WG_OK && room != m->room) { /* then without more marks, or any */
         c->starved = starved;
         look_before(c);
         room = m->room;
-        s = wgi_region_need(c, &c->adjoints, bytes + room, 0);
+        s = wgi_extent_need(c, &c->adjoints, bytes + room, 0);
     }
     if (s == WG_OK) look_again(c, room);
     return s;
@@ -95,7 +95,7 @@ wg_status wgi_adjoints_need(wgi_core *c, uint64_t slots, size_t lanes) {
     const size_t room = marks_room(c, slots);
     if (c->adjoints.base == m->base && c->adjoints.committed == m->committed &&
         room == m->room && bytes + room <= m->committed)
-        return wgi_region_need(c, &c->adjoints, bytes + room, 0); /* the region stays */
+        return wgi_extent_need(c, &c->adjoints, bytes + room, 0); /* the extent stays */
     return need(c, bytes, room);
 }
 
@@ -153,8 +153,8 @@ static void clear(wgi_core *c, uint64_t slots, size_t lanes) {
     wgi_marks *const m = &c->marks;
     const size_t bytes = (size_t)slots * lanes * sizeof(double);
     char *const adjoints = (char *)wgi_adjoints(c);
-    m->kept = slots >= WORTH_MARKS && m->room / sizeof(uint64_t) > word_of(slots);
-    if (!m->kept) {
+    m->in_use = slots >= WORTH_MARKS && m->room / sizeof(uint64_t) > word_of(slots);
+    if (!m->in_use) {
         memset(adjoints, 0, bytes);
         if (m->dirty < bytes) m->dirty = bytes;
         if (m->known < bytes) m->known = bytes;
@@ -188,13 +188,13 @@ wg_status wgi_adjoints_open(wgi_core *c, uint64_t slots, size_t lanes, int by_la
 
 void wgi_adjoints_forget(wgi_core *c) {
     c->marks.known = c->marks.dirty = 0;
-    c->marks.kept = 0;
+    c->marks.in_use = 0;
 }
 
 /* ---- marks ---- */
 
 void wgi_adjoints_mark(wgi_core *c, uint32_t slot, uint64_t n) {
-    if (!c->marks.kept || n == 0) return;
+    if (!c->marks.in_use || n == 0) return;
     uint64_t *const w = words(c);
     const uint64_t end = slot + n - 1, from = word_of(slot), to = word_of(end);
     const uint64_t first = ~(uint64_t)0 << bit_of(slot),
@@ -220,7 +220,7 @@ uint32_t wgi_adjoints_last(const wgi_core *c, uint64_t last) {
 
 uint64_t wgi_adjoints_first(const wgi_core *c) {
     const uint64_t *const w = words(c);
-    if (!c->marks.kept || c->marks.dirty != 0) return 0;
+    if (!c->marks.in_use || c->marks.dirty != 0) return 0;
     for (size_t i = 1; i < c->marks.words; i++)
         if (w[i] != 0) return slot_of(i, (unsigned)__builtin_ctzll(w[i]));
     return slot_of(c->marks.words, 0);

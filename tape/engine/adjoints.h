@@ -8,7 +8,7 @@
  * page of slots: 1 to 512 have the second word, 513 to 1024 the third. Slot 0 has the first one
  * alone, so that what flows to constants reaches nothing else.
  *
- *   region     [marks][adjoints: lanes doubles for slot 0, 1, ...]
+ *   extent     [marks][adjoints: lanes doubles for slot 0, 1, ...]
  *   adjoints   [anything ... dirty)[0 but where marked ... known)[anything ... */
 #ifndef WGI_TAPE_ENGINE_ADJOINTS_H
 #define WGI_TAPE_ENGINE_ADJOINTS_H
@@ -22,10 +22,10 @@ typedef struct wgi_marks {
     size_t words;        /* how many of the words may be other than 0 */
     size_t lanes;        /* adjoints per slot when they were set */
     size_t dirty, known; /* bytes of the adjoints, as drawn above */
-    const char *base;    /* where the region was and how much of it was usable when */
+    const char *base;    /* where the extent was and how much of it was usable when */
     size_t committed;    /* that was found */
-    /* are they being kept? A short recording is swept and cleared as a whole */
-    int kept;
+    /* are there any? A short recording is swept and cleared as a whole */
+    int in_use;
     /* so many records are swept with marks at most, before the plain loop takes over */
     uint64_t left;
     /* runs of records that this loop has come to since the last clearing, and has left out */

@@ -1,34 +1,34 @@
 /* SPDX-License-Identifier: MIT */
-/* The arena: regions of memory that grow, and what stands in them.
+/* The arena: extents of memory that grow, and what stands in them.
  *
- * A region asks for a large address range once and makes it usable as it grows. Asking is
+ * An extent asks for a large address range once and makes it usable as it grows. Asking is
  * repeated with half the size until the system accepts. Records continue in a further chunk
- * when their range is full; all other regions move to a larger range (they are addressed by
+ * when their range is full; all other extents move to a larger range (they are addressed by
  * offset). In a caller's buffer nothing is obtained: ranges are cut from it and grow in place
  * where they can. Where there is no room in the buffer, or none in the budget, what holds
  * nothing since the last reset is given up, and the unused end of everything else. */
 #include "arena.h"
-#include "windows.h"
+#include "private_rows.h"
 
 #include <string.h>
 
 enum { PAGE = WGI_PAGE, HUGE_PAGE = WGI_HUGE_PAGE, FIRST_COMMIT = 1 << 16 };
 #define LARGEST_STEP ((size_t)1 << 25)
 
-/* ---- regions ---- */
+/* ---- extents ---- */
 
 static void *reserve(wgi_core *c, size_t bytes) {
     c->memory_calls++;
     return c->memory.reserve(c->memory.ctx, bytes);
 }
 
-/* The next reset will give all memory back: another recording may need it in other regions. */
+/* The next reset will give all memory back: another recording may need it in other extents. */
 static wg_status starved(wgi_core *c, wg_status s) {
     c->starved = 1;
     return s;
 }
 
-void wgi_region_free(wgi_core *c, wgi_region *r) {
+void wgi_extent_free(wgi_core *c, wgi_extent *r) {
     if (r->base != NULL && c->buffer != NULL) {
         wgi_buffer_give(c, r->base, r->reserved);
     } else if (r->base != NULL) {
@@ -40,7 +40,7 @@ void wgi_region_free(wgi_core *c, wgi_region *r) {
     r->reserved = r->committed = 0;
 }
 
-int wgi_region_trim(wgi_core *c, wgi_region *r, size_t used) {
+int wgi_extent_trim(wgi_core *c, wgi_extent *r, size_t used) {
     const size_t keep = wgi_round_up(used != 0 ? used : 1, PAGE);
     if (r->base == NULL || keep >= r->committed) return 0;
     if (c->buffer != NULL) {
@@ -57,20 +57,20 @@ int wgi_region_trim(wgi_core *c, wgi_region *r, size_t used) {
 /* Gives back the end of the payloads, as far as nothing of this recording has been there; nor
  * anything that a rewind has forgotten, since the values of a forgotten matrix may still be
  * read. */
-static int give_up_payloads(wgi_core *c, const wgi_region *busy) {
+static int give_up_payloads(wgi_core *c, const wgi_extent *busy) {
     int any = 0;
     while (c->payloads > c->payload_current && &c->payload[c->payloads - 1] != busy) {
         const int k = c->payloads - 1, current = k == c->payload_current;
-        wgi_region *const r = &c->payload[k];
+        wgi_extent *const r = &c->payload[k];
         size_t used = c->buffer != NULL ? 0 : r->wanted; /* in a buffer they stay readable */
         if (current && (size_t)(c->head.payload_top - r->base) > used)
             used = (size_t)(c->head.payload_top - r->base);
         if (used != 0 || (current && k > 0)) {
-            any |= wgi_region_trim(c, r, used);
+            any |= wgi_extent_trim(c, r, used);
             if (current) c->head.payload_end = r->base + r->committed;
             break;
         }
-        wgi_region_free(c, r);
+        wgi_extent_free(c, r);
         c->payloads = k;
         any = 1;
         if (current) {
@@ -82,11 +82,11 @@ static int give_up_payloads(wgi_core *c, const wgi_region *busy) {
     return any;
 }
 
-int wgi_give_up_lists(wgi_core *c, const wgi_region *busy) {
+int wgi_give_up_lists(wgi_core *c, const wgi_extent *busy) {
     int any = 0;
     for (int k = 0; k < WGI_LISTS; k++)
         if (c->list[k].base != NULL && (c->lists_busy >> k & 1) == 0 && &c->list[k] != busy) {
-            wgi_region_free(c, &c->list[k]);
+            wgi_extent_free(c, &c->list[k]);
             any = 1;
         }
     return any;
@@ -108,9 +108,9 @@ int wgi_derived_drop(wgi_core *c) {
     return 1;
 }
 
-int wgi_give_up_forgotten(wgi_core *c, const wgi_region *busy) {
+int wgi_give_up_forgotten(wgi_core *c, const wgi_extent *busy) {
     const struct {
-        wgi_region *region;
+        wgi_extent *extent;
         size_t used; /* bytes in use, beside those that are asked for now */
     } all[] = {{&c->code, (size_t)(WGI_CODE_START + c->head.code_words) * 8},
                {&c->values, wgi_rows(c) * sizeof(double)},
@@ -127,13 +127,13 @@ int wgi_give_up_forgotten(wgi_core *c, const wgi_region *busy) {
                {&c->index[3], 0}};
     int any = 0;
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
-        wgi_region *const r = all[i].region;
+        wgi_extent *const r = all[i].extent;
         if (r->base == NULL || r == busy || (r == &c->drive && c->driving)) continue;
         if (r->asked == c->resets) {
-            any |= wgi_region_trim(c, r, all[i].used > r->wanted ? all[i].used : r->wanted);
+            any |= wgi_extent_trim(c, r, all[i].used > r->wanted ? all[i].used : r->wanted);
             continue;
         }
-        wgi_region_free(c, r);
+        wgi_extent_free(c, r);
         any = 1;
     }
     any |= wgi_give_up_lists(c, busy);
@@ -141,7 +141,7 @@ int wgi_give_up_forgotten(wgi_core *c, const wgi_region *busy) {
     const int none = c->width != 0 && c->current == 0 && c->head.top == c->chunk[0].base;
     const int records = none ? 0 : c->current + 1;
     for (; c->chunks > records && &c->chunk[c->chunks - 1].memory != busy; any = 1)
-        wgi_region_free(c, &c->chunk[--c->chunks].memory);
+        wgi_extent_free(c, &c->chunk[--c->chunks].memory);
     if (c->chunks == 0) {
         c->current = 0;
         c->head.top = c->chunk[0].base = NULL;
@@ -149,22 +149,22 @@ int wgi_give_up_forgotten(wgi_core *c, const wgi_region *busy) {
                c->first_placed == NULL) { /* behind the last record segments have theirs */
         wgi_chunk *const k = &c->chunk[c->current];
         const size_t records_used = (size_t)(c->head.top - k->base + 4);
-        any |= wgi_region_trim(c, &k->memory, records_used * sizeof(wgi_record));
+        any |= wgi_extent_trim(c, &k->memory, records_used * sizeof(wgi_record));
     }
     any |= give_up_payloads(c, busy);
     wgi_limit_set(c);
     return any;
 }
 
-int wgi_give_up_idle(wgi_core *c, const wgi_region *busy) {
+int wgi_give_up_idle(wgi_core *c, const wgi_extent *busy) {
     int any = wgi_give_up_beside(c);
-    any |= wgi_windows_free(c);
+    any |= wgi_private_rows_free(c);
     any |= wgi_derived_drop(c);
     if (c->turns != NULL) any |= c->turns->shrink(c->turns);
     return wgi_give_up_forgotten(c, busy) | any;
 }
 
-wg_status wgi_budget_need(wgi_core *c, size_t bytes, const wgi_region *busy) {
+wg_status wgi_budget_need(wgi_core *c, size_t bytes, const wgi_extent *busy) {
     c->asks = 1;
     int any = 1;
     while (any && !wgi_account_has(c->account, bytes)) {
@@ -178,7 +178,7 @@ wg_status wgi_budget_need(wgi_core *c, size_t bytes, const wgi_region *busy) {
     return any ? WG_OK : starved(c, WG_EBUDGET);
 }
 
-wg_status wgi_region_commit(wgi_core *c, wgi_region *r, size_t bytes) {
+wg_status wgi_extent_commit(wgi_core *c, wgi_extent *r, size_t bytes) {
     const size_t more = bytes - r->committed;
     do { /* another segment of a parallel loop may take what was left */
         const wg_status s = c->buffer == NULL ? wgi_budget_need(c, more, r) : WG_OK;
@@ -196,13 +196,13 @@ wg_status wgi_region_commit(wgi_core *c, wgi_region *r, size_t bytes) {
 }
 
 /* How much more than needed to ask for, from a buffer, for something of `held` bytes: so that
- * all regions together leave enough for each other. */
+ * all extents together leave enough for each other. */
 static size_t ahead(const wgi_core *c, size_t held) {
     const size_t most = c->buffer_bytes / 32;
     return held < most ? held : most;
 }
 
-wg_status wgi_region_open(wgi_core *c, wgi_region *r, int chunk, size_t least, size_t wanted) {
+wg_status wgi_extent_open(wgi_core *c, wgi_extent *r, int chunk, size_t least, size_t wanted) {
     least = wgi_round_up(least, PAGE);
     if (wanted < least) wanted = least;
     if (c->buffer != NULL) {
@@ -222,7 +222,7 @@ wg_status wgi_region_open(wgi_core *c, wgi_region *r, int chunk, size_t least, s
 
 /* The size to commit next: it grows geometrically, within bounds, within the range and the
  * budget. */
-static size_t next_size(const wgi_core *c, const wgi_region *r, size_t bytes) {
+static size_t next_size(const wgi_core *c, const wgi_extent *r, size_t bytes) {
     if (c->buffer != NULL) return r->reserved;
     size_t step = r->committed / 4;
     if (step < FIRST_COMMIT) step = FIRST_COMMIT;
@@ -233,7 +233,7 @@ static size_t next_size(const wgi_core *c, const wgi_region *r, size_t bytes) {
     if (size > r->reserved) size = r->reserved;
     const size_t left = wgi_account_left(c->account);
     if (left != SIZE_MAX) {
-        /* what is needed, or a part of what is left: other regions need some, too */
+        /* what is needed, or a part of what is left: other extents need some, too */
         const size_t asked = wgi_round_up(bytes, PAGE);
         const size_t fair = r->committed + left / 32 / PAGE * PAGE;
         if (size > fair) size = fair > asked ? fair : asked;
@@ -242,42 +242,42 @@ static size_t next_size(const wgi_core *c, const wgi_region *r, size_t bytes) {
 }
 
 /* Makes a range of a buffer longer; 0: what follows it is not free. */
-static int grow_in_place(wgi_core *c, wgi_region *r, size_t bytes) {
+static int grow_in_place(wgi_core *c, wgi_extent *r, size_t bytes) {
     if (c->buffer == NULL || r->base == NULL) return 0;
     const size_t more = bytes - r->reserved;
     const size_t got =
         wgi_buffer_extend(c, r->base + r->reserved, more, more + ahead(c, bytes));
     r->reserved += got;
-    return got != 0 && wgi_region_commit(c, r, r->reserved) == WG_OK;
+    return got != 0 && wgi_extent_commit(c, r, r->reserved) == WG_OK;
 }
 
-wg_status wgi_region_need(wgi_core *c, wgi_region *r, size_t bytes, size_t keep) {
+wg_status wgi_extent_need(wgi_core *c, wgi_extent *r, size_t bytes, size_t keep) {
     if (r->asked != c->resets) r->wanted = 0;
     r->asked = c->resets;
     if (bytes > r->wanted) r->wanted = bytes;
     if (bytes <= r->committed || (bytes > r->reserved && grow_in_place(c, r, bytes)))
         return WG_OK;
     if (bytes > r->reserved) {
-        wgi_region larger = {NULL, 0, 0, c->resets, r->wanted};
+        wgi_extent larger = {NULL, 0, 0, c->resets, r->wanted};
         size_t wanted = r->base == NULL ? c->reserve : 2 * bytes;
         if (c->buffer != NULL) {
             wanted = bytes + ahead(c, bytes);
-            if (keep == 0) wgi_region_free(c, r);
+            if (keep == 0) wgi_extent_free(c, r);
         }
-        wg_status s = wgi_region_open(c, &larger, 0, bytes, wanted);
+        wg_status s = wgi_extent_open(c, &larger, 0, bytes, wanted);
         if (s != WG_OK) return s;
-        s = wgi_region_commit(c, &larger, next_size(c, &larger, bytes));
+        s = wgi_extent_commit(c, &larger, next_size(c, &larger, bytes));
         if (s != WG_OK) {
-            wgi_region_free(c, &larger);
+            wgi_extent_free(c, &larger);
             return s;
         }
         if (keep > r->committed) keep = r->committed;
         if (keep != 0) memcpy(larger.base, r->base, keep);
-        wgi_region_free(c, r);
+        wgi_extent_free(c, r);
         *r = larger;
         return WG_OK;
     }
-    return wgi_region_commit(c, r, next_size(c, r, bytes));
+    return wgi_extent_commit(c, r, next_size(c, r, bytes));
 }
 
 /* ---- records ---- */
@@ -329,7 +329,7 @@ wg_status wgi_records_need(wgi_core *c, size_t records) {
     if (c->placed != 0 && c->current == 0 && used + records <= c->placed) return WG_OK;
     if (c->chunks != 0) {
         if (bytes <= k->memory.committed) return WG_OK;
-        if (bytes <= k->memory.reserved) return wgi_region_need(c, &k->memory, bytes, 0);
+        if (bytes <= k->memory.reserved) return wgi_extent_need(c, &k->memory, bytes, 0);
         if (c->current + 1 == WGI_MAX_CHUNKS) return c->buffer != NULL ? WG_EBUDGET : WG_ENOMEM;
     }
     /* a further chunk: one kept from before, or a new one */
@@ -337,20 +337,20 @@ wg_status wgi_records_need(wgi_core *c, size_t records) {
     const size_t least = (records + 3) * sizeof(wgi_record);
     wgi_chunk *n = &c->chunk[next];
     if (next < c->chunks && least > n->memory.reserved) {
-        for (int i = c->chunks; i-- > next;) wgi_region_free(c, &c->chunk[i].memory);
+        for (int i = c->chunks; i-- > next;) wgi_extent_free(c, &c->chunk[i].memory);
         c->chunks = next;
     }
     if (next == c->chunks) {
         size_t wanted = k->memory.reserved == 0 ? c->reserve : 2 * k->memory.reserved;
         if (c->buffer != NULL)
             wanted = least + ahead(c, next == 0 ? 0 : wgi_record_count(c) * sizeof(wgi_record));
-        const wg_status s = wgi_region_open(c, &n->memory, 1, least, wanted);
+        const wg_status s = wgi_extent_open(c, &n->memory, 1, least, wanted);
         if (s != WG_OK) return s;
     }
     if (least > n->memory.committed) {
-        const wg_status s = wgi_region_commit(c, &n->memory, next_size(c, &n->memory, least));
+        const wg_status s = wgi_extent_commit(c, &n->memory, next_size(c, &n->memory, least));
         if (s != WG_OK) {
-            if (next == c->chunks) wgi_region_free(c, &n->memory);
+            if (next == c->chunks) wgi_extent_free(c, &n->memory);
             return s;
         }
     }
@@ -399,10 +399,10 @@ wg_status wgi_payload_need(wgi_core *c, size_t bytes) {
     bytes = wgi_payload_round(bytes != 0 ? bytes : 1); /* no range of a buffer may be empty */
     if (c->payloads != 0) {
         if (bytes <= (size_t)(c->head.payload_end - c->head.payload_top)) return WG_OK;
-        wgi_region *const r = &c->payload[c->payload_current];
+        wgi_extent *const r = &c->payload[c->payload_current];
         const size_t need = (size_t)(c->head.payload_top - r->base) + bytes;
         if (need <= r->reserved) {
-            const wg_status s = wgi_region_need(c, r, need, 0);
+            const wg_status s = wgi_extent_need(c, r, need, 0);
             c->head.payload_end = r->base + r->committed;
             return s;
         }
@@ -411,21 +411,21 @@ wg_status wgi_payload_need(wgi_core *c, size_t bytes) {
     }
     /* a further chunk: one kept from before, or a new one */
     const int next = c->payloads == 0 ? 0 : c->payload_current + 1;
-    wgi_region *const n = &c->payload[next];
+    wgi_extent *const n = &c->payload[next];
     if (next < c->payloads && bytes > n->reserved) {
-        for (int i = c->payloads; i-- > next;) wgi_region_free(c, &c->payload[i]);
+        for (int i = c->payloads; i-- > next;) wgi_extent_free(c, &c->payload[i]);
         c->payloads = next;
     }
     if (next == c->payloads) {
         size_t wanted = next == 0 ? c->reserve : 2 * c->payload[next - 1].reserved;
         if (c->buffer != NULL) wanted = bytes + ahead(c, wgi_payload_used(c));
-        const wg_status s = wgi_region_open(c, n, 1, bytes, wanted);
+        const wg_status s = wgi_extent_open(c, n, 1, bytes, wanted);
         if (s != WG_OK) return s;
     }
     if (bytes > n->committed) {
-        const wg_status s = wgi_region_commit(c, n, next_size(c, n, bytes));
+        const wg_status s = wgi_extent_commit(c, n, next_size(c, n, bytes));
         if (s != WG_OK) {
-            if (next == c->payloads) wgi_region_free(c, n);
+            if (next == c->payloads) wgi_extent_free(c, n);
             return s;
         }
     }
@@ -443,7 +443,7 @@ wg_status wgi_scratch_need(wgi_core *c, size_t bytes) {
         c->held = 2;
         return WG_EMODE;
     }
-    return wgi_region_need(c, &c->scratch, all, (size_t)c->scratch_used);
+    return wgi_extent_need(c, &c->scratch, all, (size_t)c->scratch_used);
 }
 
 void *wgi_scratch(wgi_core *c, size_t bytes) {

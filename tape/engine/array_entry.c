@@ -42,7 +42,7 @@ void wgi_array_second(const wgi_core *c, const wgi_entry *e, const double *xt, d
 
 /* Does the index, the last operand where the operation has one, choose an element? */
 int wgi_array_chooses(unsigned op, size_t n, const double *x) {
-    return !wgi_array_ops[op].indexed || wgi_array_place(n - 1, x[n - 1]) < n - 1;
+    return !wgi_array_ops[op].indexed || wgi_array_index(n - 1, x[n - 1]) < n - 1;
 }
 
 wg_status wgi_array_check(wgi_core *c, const wgi_entry *e, const double *x) {

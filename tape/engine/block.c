@@ -97,7 +97,7 @@ static void fail_results(wgi_core *c, const wg_block_op *op, const void *params,
 static int given_back(const wgi_core *c, const wg_mat *a, size_t size) {
     const uintptr_t p = (uintptr_t)a->value, end = p + size * sizeof *a->value;
     for (int k = c->payload_current; k < c->payloads; k++) {
-        const wgi_region *const r = &c->payload[k];
+        const wgi_extent *const r = &c->payload[k];
         const char *const from = k == c->payload_current ? c->head.payload_top : r->base;
         if (end > (uintptr_t)from && p >= (uintptr_t)r->base &&
             p < (uintptr_t)(r->base + r->committed))

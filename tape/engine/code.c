@@ -9,7 +9,7 @@
 static wg_status room(wgi_core *c, const char *call, size_t more) {
     c->head.kept_limit = NULL;
     const size_t used = (size_t)(WGI_CODE_START + c->head.code_words) * 8;
-    const wg_status s = wgi_region_need(c, &c->code, used + more * 8, used);
+    const wg_status s = wgi_extent_need(c, &c->code, used + more * 8, used);
     if (s != WG_OK) return wgi_fail(c, s, "%s: no room for %zu words of code", call, more);
     return WG_OK;
 }

@@ -35,7 +35,7 @@ wg_status wgi_drive_open(wgi_drive *d, wg_tape *t, const char *call, wg_callback
     const size_t most = SIZE_MAX / 128;
     wg_status s = n > most || m > most || doubles > most ? WG_ENOMEM : WG_OK;
     if (s == WG_OK)
-        s = wgi_region_need(c, &c->drive,
+        s = wgi_extent_need(c, &c->drive,
                             (n + m + 1) * sizeof(wg_real) + doubles * sizeof(double), 0);
     if (s != WG_OK) {
         (void)wgi_fail(c, s, "%s: no room for %zu inputs and %zu outputs", call, n, m);
@@ -69,7 +69,7 @@ double *wgi_drive_late_room(wgi_drive *d, size_t doubles) {
     wgi_core *const c = d->c;
     if (doubles > SIZE_MAX / 16) return NULL;
     const wg_status s =
-        wgi_region_need(c, &c->drive, d->used + doubles * sizeof(double), d->used);
+        wgi_extent_need(c, &c->drive, d->used + doubles * sizeof(double), d->used);
     if (s != WG_OK) {
         (void)wgi_fail(c, s, "%s: no room for %zu derivatives", d->call, doubles);
         return NULL;

@@ -16,7 +16,7 @@ typedef struct wgi_drive {
     size_t n, m;
     wg_real *x, *y; /* of the function; y is checked by wgi_drive_call */
     size_t width;   /* of the tape before, restored afterwards */
-    size_t used;    /* bytes taken of the region */
+    size_t used;    /* bytes taken of the extent */
     /* the function failed the tape by a call of its own, whose name the message has */
     int theirs;
 } wgi_drive;

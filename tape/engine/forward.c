@@ -18,7 +18,7 @@ wg_status wg_tape_forward(wg_tape *t, size_t width) {
     if (c->head.slots != 1 || c->head.code_words != 0)
         return wgi_refuse(c, WG_EMODE, "wg_tape_forward: the tape is not empty");
     /* the row of constants, which is all there is while nothing is recorded */
-    const wg_status s = wgi_region_need(c, &c->tangents, width * sizeof(double), 0);
+    const wg_status s = wgi_extent_need(c, &c->tangents, width * sizeof(double), 0);
     if (s != WG_OK)
         return wgi_refuse(c, s, "wg_tape_forward: no memory for %zu tangents", width);
     c->width = width;
@@ -56,7 +56,7 @@ double wg_tangent(const wg_tape *t, wg_real x, size_t lane) {
 
 wg_status wgi_tangents_open(wgi_core *c, const char *call, size_t lanes) {
     const size_t bytes = (size_t)c->head.slots * lanes * sizeof(double);
-    const wg_status s = wgi_region_need(c, &c->tangents, bytes, 0);
+    const wg_status s = wgi_extent_need(c, &c->tangents, bytes, 0);
     if (s != WG_OK)
         return wgi_fail(c, s, "%s: no memory for %zu tangents of %u slots", call, lanes,
                         c->head.slots);

@@ -27,14 +27,14 @@ enum { NONE = 4 };
         __attribute__((vector_size(8 * (WIDTH)), aligned(8), may_alias));                      \
     ATTRIBUTE static inline __attribute__((always_inline)) void NAME##_run(                    \
         const wgi_record *low, const wgi_record *high, double *adjoint, size_t stride,         \
-        const wgi_window *window, int alone) {                                                 \
+        const wgi_offset *offset, int alone) {                                                 \
         double none[NONE * (LANES)];                                                           \
         _Pragma("GCC unroll 16") for (size_t i = 0; i < NONE * (LANES); i += (WIDTH)) *        \
             (NAME##_row *)(void *)(none + i) = (NAME##_row){0};                                \
         for (const wgi_record *r = high; r-- != low;) {                                        \
-            const double *const from = wgi_row(window, adjoint, stride, r->out);               \
-            double *const to0 = wgi_row(window, adjoint, stride, r->in0);                      \
-            double *const row1 = wgi_row(window, adjoint, stride, r->in1);                     \
+            const double *const from = wgi_row(offset, adjoint, stride, r->out);               \
+            double *const to0 = wgi_row(offset, adjoint, stride, r->in0);                      \
+            double *const row1 = wgi_row(offset, adjoint, stride, r->in1);                     \
             double *const to1 =                                                                \
                 alone                                                                          \
                     ? row1                                                                     \
@@ -53,8 +53,8 @@ enum { NONE = 4 };
         }                                                                                      \
     }                                                                                          \
     ATTRIBUTE static void NAME(const wgi_record *low, const wgi_record *high, double *adjoint, \
-                               size_t stride, const wgi_window *window, int alone) {           \
-        if (window != NULL) NAME##_run(low, high, adjoint, stride, window, 0);                 \
+                               size_t stride, const wgi_offset *offset, int alone) {           \
+        if (offset != NULL) NAME##_run(low, high, adjoint, stride, offset, 0);                 \
         else if (!alone) NAME##_run(low, high, adjoint, stride, NULL, 0);                      \
         else if (stride == (LANES)) NAME##_run(low, high, adjoint, LANES, NULL, 1);            \
         else NAME##_run(low, high, adjoint, stride, NULL, 1);                                  \
@@ -83,7 +83,7 @@ enum { NONE = 4 };
     }
 
 typedef void kernel(const wgi_record *low, const wgi_record *high, double *adjoint,
-                    size_t stride, const wgi_window *window, int alone);
+                    size_t stride, const wgi_offset *offset, int alone);
 
 #if defined(__x86_64__)
 #define ODD2(a, b) _mm_movemask_pd(_mm_cmpunord_pd((__m128d)(a), (__m128d)(b)))
@@ -115,7 +115,7 @@ static kernel *choose(size_t lanes) {
 }
 
 void wgi_sweep_lanes(const wgi_record *low, const wgi_record *high, double *adjoint,
-                     size_t lanes, const wgi_window *w, int alone) {
+                     size_t lanes, const wgi_offset *w, int alone) {
     kernel *const run = choose(lanes);
     for (size_t first = 0; first < lanes; first += 8)
         run(low, high, adjoint + first, lanes, w, alone);

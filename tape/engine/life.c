@@ -3,7 +3,7 @@
  * told from those of now. */
 #define _POSIX_C_SOURCE 200809L /* clock_gettime */
 #include "arena.h"
-#include "windows.h"
+#include "private_rows.h"
 
 #include <string.h>
 #include <time.h>
@@ -74,7 +74,7 @@ static wg_status branch_room(wgi_core *c) {
     const size_t used = c->branch_count * sizeof(wgi_branch);
     if (c->branches.base == NULL && c->branch_count < WGI_FEW_BRANCHES) return WG_OK;
     const int first = c->branches.base == NULL;
-    const wg_status s = wgi_region_need(c, &c->branches, used + sizeof(wgi_branch), used);
+    const wg_status s = wgi_extent_need(c, &c->branches, used + sizeof(wgi_branch), used);
     if (s == WG_OK && first) memcpy(c->branches.base, c->few, used);
     return s;
 }
@@ -127,10 +127,10 @@ static wg_status tape_new(const wg_options *opt, wgi_core *lender, wg_tape **out
 
     /* the tape itself is the first thing in its own memory */
     const size_t self = wgi_round_up(sizeof(wgi_core), WGI_PAGE);
-    wgi_region home = {NULL, 0, 0, 0, 0};
-    wg_status s = wgi_region_open(&start, &home, 0, self, self);
-    if (s == WG_OK && (s = wgi_region_commit(&start, &home, self)) != WG_OK)
-        wgi_region_free(&start, &home);
+    wgi_extent home = {NULL, 0, 0, 0, 0};
+    wg_status s = wgi_extent_open(&start, &home, 0, self, self);
+    if (s == WG_OK && (s = wgi_extent_commit(&start, &home, self)) != WG_OK)
+        wgi_extent_free(&start, &home);
     if (s != WG_OK) return s;
     wgi_core *c = (wgi_core *)(void *)home.base;
     *c = start;
@@ -224,19 +224,19 @@ void wg_tape_free(wg_tape *t) {
     for (wgi_link *k = c->links; k != NULL; k = k->next) k->c = NULL;
     c->beside_works = 0;
     (void)wgi_give_up_beside(c);
-    (void)wgi_windows_free(c);
+    (void)wgi_private_rows_free(c);
     (void)wgi_derived_drop(c);
     if (c->turns != NULL) c->turns->drop(c->turns);
     for (int k = 0; c->host != NULL && k < c->host->guests; k++)
         if (c->host->guest[k] == c) c->host->guest[k] = NULL;
-    wgi_region *const all[] = {&c->code,     &c->values,   &c->adjoints, &c->tangents,
+    wgi_extent *const all[] = {&c->code,     &c->values,   &c->adjoints, &c->tangents,
                                &c->places,   &c->labels,   &c->second,   &c->scratch,
                                &c->drive,    &c->branches, &c->index[0], &c->index[1],
                                &c->index[2], &c->index[3]};
-    for (int i = 0; i < c->chunks; i++) wgi_region_free(c, &c->chunk[i].memory);
-    for (int i = 0; i < c->payloads; i++) wgi_region_free(c, &c->payload[i]);
-    for (size_t i = 0; i < sizeof all / sizeof *all; i++) wgi_region_free(c, all[i]);
-    for (int k = 0; k < WGI_LISTS; k++) wgi_region_free(c, &c->list[k]);
+    for (int i = 0; i < c->chunks; i++) wgi_extent_free(c, &c->chunk[i].memory);
+    for (int i = 0; i < c->payloads; i++) wgi_extent_free(c, &c->payload[i]);
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) wgi_extent_free(c, all[i]);
+    for (int k = 0; k < WGI_LISTS; k++) wgi_extent_free(c, &c->list[k]);
     c->head.stamp = 0; /* handles of a freed tape match nothing while the page is mapped */
     if (c->account == &c->own) {
         if (c->buffer == NULL) wgi_account_leave(&c->own);
@@ -252,7 +252,7 @@ void wg_tape_free(wg_tape *t) {
 /* Updates the statistics, before something is forgotten. */
 static void note_marks(wgi_core *c) {
     for (int k = 0; k <= c->payload_current && k < c->payloads; k++) {
-        wgi_region *const r = &c->payload[k];
+        wgi_extent *const r = &c->payload[k];
         const size_t used =
             k < c->payload_current ? r->committed : (size_t)(c->head.payload_top - r->base);
         if (used > r->wanted) r->wanted = used;
@@ -265,8 +265,8 @@ static void note_marks(wgi_core *c) {
 /* Of an empty tape: as if it were new. */
 static void give_all_back(wgi_core *c) {
     (void)wgi_give_up_idle(c, NULL);
-    while (c->chunks > 0) wgi_region_free(c, &c->chunk[--c->chunks].memory);
-    while (c->payloads > 0) wgi_region_free(c, &c->payload[--c->payloads]);
+    while (c->chunks > 0) wgi_extent_free(c, &c->chunk[--c->chunks].memory);
+    while (c->payloads > 0) wgi_extent_free(c, &c->payload[--c->payloads]);
     c->head.top = c->chunk[0].base = NULL;
     c->head.payload_top = c->head.payload_end = NULL;
     c->payload_before = 0;
@@ -367,11 +367,11 @@ wg_status wg_tape_rewind(wg_tape *t, wg_mark m) {
     const int cut = m.slot < c->head.slots || m.code < c->head.code_words ||
                     m.payload < wgi_payload_position(c) ||
                     (c->chunks != 0 && m.record < wgi_record_count(c));
-    const size_t kept = branch_before(c, &m) + 1;
-    if (cut && kept == c->branch_count) {
+    const size_t last = branch_before(c, &m) + 1;
+    if (cut && last == c->branch_count) {
         const wg_status s = branch_room(c);
         if (s != WG_OK)
-            return wgi_refuse(c, s, "wg_tape_rewind: no room for branch %zu", kept + 1);
+            return wgi_refuse(c, s, "wg_tape_rewind: no room for branch %zu", last + 1);
     }
     wgi_segments_revoke(c);
     note_marks(c);
@@ -398,7 +398,7 @@ wg_status wg_tape_rewind(wg_tape *t, wg_mark m) {
     c->head.code_words = m.code;
     c->place_count = m.places;
     if (cut) {
-        branch_start(c, kept);
+        branch_start(c, last);
         (void)branch_room(c); /* for the next rewind, when there may be no memory */
     }
     while (c->label_count > 0 && wgi_labels(c)[c->label_count - 1].slot >= m.slot)

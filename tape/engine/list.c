@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Lists that grow: of which nobody knows how long they become. A short one is copied to a place
  * twice as large, and the old one is lost until the next reset; what a long one would lose by
- * that, and the time, is saved by a region of its own. When all regions are in use it goes on
+ * that, and the time, is saved by an extent of its own. When all extents are in use it goes on
  * as a short one. */
 #include "arena.h"
 
@@ -9,8 +9,8 @@
 
 enum { SHORT = 1 << 20 };
 
-/* The region not in use that has most memory already; 0: all are in use. */
-static int free_region(const wgi_core *c) {
+/* The extent not in use that has most memory already; 0: all are in use. */
+static int free_extent(const wgi_core *c) {
     int best = 0;
     for (int k = 0; k < WGI_LISTS; k++)
         if ((c->lists_busy >> k & 1) == 0 &&
@@ -19,10 +19,10 @@ static int free_region(const wgi_core *c) {
     return best;
 }
 
-static void *in_region(wgi_core *c, wgi_list_room *r, void *list, size_t used, size_t bytes) {
-    const int first = r->region == 0, number = first ? free_region(c) : r->region;
-    wgi_region *const to = &c->list[number - 1];
-    const wg_status s = wgi_region_need(c, to, bytes, first ? 0 : used);
+static void *in_extent(wgi_core *c, wgi_list_room *r, void *list, size_t used, size_t bytes) {
+    const int first = r->extent == 0, number = first ? free_extent(c) : r->extent;
+    wgi_extent *const to = &c->list[number - 1];
+    const wg_status s = wgi_extent_need(c, to, bytes, first ? 0 : used);
     if (s != WG_OK) {
         (void)wgi_fail(c, s, "no room for a list of %zu bytes", bytes);
         return NULL;
@@ -35,8 +35,8 @@ static void *in_region(wgi_core *c, wgi_list_room *r, void *list, size_t used, s
 
 void *wgi_list_made(wgi_core *c, wgi_list_room *r, void *list, size_t used, size_t bytes) {
     if (c->status != WG_OK) return NULL;
-    if (r->region != 0 || (bytes > SHORT && free_region(c) != 0))
-        return in_region(c, r, list, used, bytes);
+    if (r->extent != 0 || (bytes > SHORT && free_extent(c) != 0))
+        return in_extent(c, r, list, used, bytes);
     const size_t more = bytes > 2 * r->bytes ? bytes : 2 * r->bytes;
     void *const p = wg_tape_keep(&c->head, more, NULL);
     if (p == NULL) return NULL;
@@ -46,15 +46,15 @@ void *wgi_list_made(wgi_core *c, wgi_list_room *r, void *list, size_t used, size
 }
 
 void wgi_list_give(wgi_core *c, wgi_list_room *r) {
-    if (r->region != 0) c->lists_busy &= ~(1u << (r->region - 1));
+    if (r->extent != 0) c->lists_busy &= ~(1u << (r->extent - 1));
     *r = (wgi_list_room){0, 0};
 }
 
 void *wgi_list_of(wgi_core *c, wgi_list_room *r, size_t bytes) {
     void *const list = wgi_list_made(c, r, NULL, 0, bytes);
-    if (list == NULL || r->region == 0) return list;
-    wgi_region *const at = &c->list[r->region - 1];
-    (void)wgi_region_trim(c, at, bytes);
+    if (list == NULL || r->extent == 0) return list;
+    wgi_extent *const at = &c->list[r->extent - 1];
+    (void)wgi_extent_trim(c, at, bytes);
     r->bytes = at->committed;
     return list;
 }

@@ -235,7 +235,7 @@ static void fill(size_t rows, size_t cols, double *out, size_t ld, double value)
         for (size_t i = 0; i < rows; i++) out[i + j * ld] = value;
 }
 
-static size_t place(const wg_mat *a, size_t i, size_t j) {
+static size_t offset_of(const wg_mat *a, size_t i, size_t j) {
     return a->trans ? j + i * a->ld : i + j * a->ld;
 }
 
@@ -250,7 +250,7 @@ static void copy_columns(const wg_mat *a, const double *from, double *out, size_
 /* The last slot of a variable with elements; 0: there is none. */
 static uint32_t last_slot(const wg_mat *a) {
     if (a->at.slot == 0 || a->rows == 0 || a->cols == 0) return 0;
-    return a->at.slot + (uint32_t)place(a, a->rows - 1, a->cols - 1);
+    return a->at.slot + (uint32_t)offset_of(a, a->rows - 1, a->cols - 1);
 }
 
 static int is_scalar(const wg_mat *a) {
@@ -287,7 +287,7 @@ wg_status wg_mat_value(const wg_tape *t, wg_mat a, double *out, size_t ld) {
         return WG_OK;
     }
     for (size_t j = 0; j < a.cols; j++)
-        for (size_t i = 0; i < a.rows; i++) out[i + j * ld] = a.value[place(&a, i, j)];
+        for (size_t i = 0; i < a.rows; i++) out[i + j * ld] = a.value[offset_of(&a, i, j)];
     return WG_OK;
 }
 
@@ -305,7 +305,7 @@ static void read_rows(const wg_mat *a, const double *rows, uint64_t below, size_
     }
     for (size_t j = 0; j < a->cols; j++)
         for (size_t i = 0; i < a->rows; i++) {
-            const size_t slot = a->at.slot + place(a, i, j);
+            const size_t slot = a->at.slot + offset_of(a, i, j);
             out[i + j * ld] = slot < below ? rows[slot * lanes + lane] : 0;
         }
 }

@@ -12,7 +12,7 @@ enum { WGI_PAGE = 4096, WGI_HUGE_PAGE = 2 << 20 };
 
 /* The callbacks of m, and the defaults for those that are NULL, or all where m is NULL. */
 wg_memory wgi_memory_of(const wg_memory *m);
-/* How much address space a region asks for at first. */
+/* How much address space an extent asks for at first. */
 size_t wgi_memory_range(void);
 /* Is what has just become usable 0? */
 int wgi_memory_is_zero(const wg_memory *m);

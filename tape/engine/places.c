@@ -10,7 +10,7 @@ wg_status wgi_place_keep(wgi_core *c, const char *call, uint32_t slot, const cha
                          int line) {
     if (file == NULL) return WG_OK; /* recorded by a call that does not know its place */
     const size_t used = (size_t)c->place_count * sizeof(wgi_place);
-    const wg_status s = wgi_region_need(c, &c->places, used + sizeof(wgi_place), used);
+    const wg_status s = wgi_extent_need(c, &c->places, used + sizeof(wgi_place), used);
     if (s != WG_OK) return wgi_fail(c, s, "%s: no room for the place of slot %u", call, slot);
     wgi_places(c)[c->place_count++] = (wgi_place){file, line > 0 ? (uint32_t)line : 0, slot};
     return WG_OK;
@@ -55,7 +55,7 @@ wg_status wg_label(wg_tape *t, wg_real x, const char *name) {
     const size_t used = (size_t)c->label_count * sizeof(wgi_label);
     const uint64_t i = label_from(c, x.at.slot);
     if (i == c->label_count || wgi_labels(c)[i].slot != x.at.slot) {
-        s = wgi_region_need(c, &c->labels, used + sizeof(wgi_label), used);
+        s = wgi_extent_need(c, &c->labels, used + sizeof(wgi_label), used);
         if (s != WG_OK)
             return wgi_refuse(c, s, "wg_label: no memory for the label of slot %u", x.at.slot);
         wgi_label *const at = wgi_labels(c) + i;

@@ -69,8 +69,8 @@ wg_status wgi_sweep(wgi_core *c, uint64_t high, uint64_t low) {
     wg_status s = wgi_records_own(c);
     if (s != WG_OK) return s;
     c->untouched = c->always != 0 ? wgi_adjoints_first(c) : 0;
-    if (c->marks.kept && c->always != 0) wgi_adjoints_unmark(c, c->swept - 1);
-    else if (c->marks.kept) s = sweep_marked(c, &high, low);
+    if (c->marks.in_use && c->always != 0) wgi_adjoints_unmark(c, c->swept - 1);
+    else if (c->marks.in_use) s = sweep_marked(c, &high, low);
     if (s == WG_OK && high > low) s = sweep_all(c, high, low);
     if (s != WG_OK) return s;
     /* slot 0 absorbed what flowed to constants */

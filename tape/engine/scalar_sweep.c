@@ -36,7 +36,7 @@ struct held {
 static const struct held nothing;
 
 static inline __attribute__((always_inline)) struct held
-replay(const wgi_record *r, double *adjoint, const wgi_window *w, struct held h) {
+replay(const wgi_record *r, double *adjoint, const wgi_offset *w, struct held h) {
     if (r->out != h.out) {
         h.w = r->out == h.in1   ? h.sum1 /* in1 was stored after in0 */
               : r->out == h.in0 ? h.sum0
@@ -67,7 +67,7 @@ replay(const wgi_record *r, double *adjoint, const wgi_window *w, struct held h)
 static inline __attribute__((always_inline)) void sweep_through(const wgi_record *low,
                                                                 const wgi_record *high,
                                                                 double *adjoint,
-                                                                const wgi_window *w) {
+                                                                const wgi_offset *w) {
     struct held h = nothing;
     if ((high - low) % 2 != 0) h = replay(--high, adjoint, w, h);
     for (const wgi_record *r = high; r != low;) {
@@ -80,19 +80,20 @@ static inline __attribute__((always_inline)) void sweep_through(const wgi_record
 static void sweep(const wgi_record *low, const wgi_record *high, double *adjoint) {
     sweep_through(low, high, adjoint, NULL);
 }
-__attribute__((nonnull)) static void sweep_window(const wgi_record *low, const wgi_record *high,
-                                                  double *adjoint, const wgi_window *w) {
+__attribute__((nonnull)) static void sweep_by_offsets(const wgi_record *low,
+                                                      const wgi_record *high, double *adjoint,
+                                                      const wgi_offset *w) {
     sweep_through(low, high, adjoint, w);
 }
 
 /* The same, up to the first adjoint that becomes NaN. */
 static wg_status sweep_traced(wgi_core *c, const wgi_record *low, const wgi_record *high,
-                              double *adjoint, const wgi_window *window) {
+                              double *adjoint, const wgi_offset *offset) {
     for (const wgi_record *r = high; r-- != low;) {
-        const double *const in0 = wgi_row(window, adjoint, 1, r->in0);
-        const double *const in1 = wgi_row(window, adjoint, 1, r->in1);
-        const double w = *wgi_row(window, adjoint, 1, r->out), before0 = *in0, before1 = *in1;
-        replay(r, adjoint, window, nothing);
+        const double *const in0 = wgi_row(offset, adjoint, 1, r->in0);
+        const double *const in1 = wgi_row(offset, adjoint, 1, r->in1);
+        const double w = *wgi_row(offset, adjoint, 1, r->out), before0 = *in0, before1 = *in1;
+        replay(r, adjoint, offset, nothing);
         if (__builtin_isunordered(*in0, *in1) && !__builtin_isunordered(before0, before1))
             return wgi_refuse_trace(c, r, w);
     }
@@ -150,15 +151,15 @@ wg_status wgi_records_ordered(wgi_core *c) {
 
 /* WG_ESTALE: a record is not in order. */
 static inline wg_status run(wgi_core *c, const wgi_record *low, const wgi_record *high,
-                            const wgi_window *w) {
+                            const wgi_offset *w) {
     double *const adjoint = wgi_adjoints(c);
     if (c->branch_count > 1 && first_disordered(low, high) != NULL) return WG_ESTALE;
     if (c->lanes != 1) {
-        const int alone = c->windows == NULL || !c->windows->at_work;
+        const int alone = c->private_rows == NULL || !c->private_rows->at_work;
         wgi_sweep_lanes(low, high, adjoint, c->lanes, w, alone);
     } else if (c->traced) return sweep_traced(c, low, high, adjoint, w);
     else if (w == NULL) sweep(low, high, adjoint);
-    else sweep_window(low, high, adjoint, w);
+    else sweep_by_offsets(low, high, adjoint, w);
     return WG_OK;
 }
 
@@ -171,14 +172,14 @@ wg_status wgi_sweep_run(wgi_core *c, const wgi_record *low, const wgi_record *hi
 enum { RUN = 4096 };
 
 /* Are the adjoints of n slots all 0? Not known of a group that has rows elsewhere. */
-static int are_zero(const wgi_core *c, const wgi_window *w, uint32_t from, size_t n) {
+static int are_zero(const wgi_core *c, const wgi_offset *w, uint32_t from, size_t n) {
     if (w != NULL && w[from / WGI_GROUP_SLOTS] != 0) return 0;
     return wgi_adjoints_zero(wgi_adjoints(c) + (size_t)from * c->lanes, n * c->lanes);
 }
 
 /* The same, but for runs of records whose results have adjoints that are all 0. */
 static wg_status sweep_runs(wgi_core *c, const wgi_record *low, const wgi_record *high,
-                            const wgi_window *w, wgi_counts *n) {
+                            const wgi_offset *w, wgi_counts *n) {
     while (high != low) {
         const wgi_record *const from = high - low > RUN ? high - RUN : low;
         const size_t results = (size_t)(high[-1].out - from->out) + 1;
@@ -193,7 +194,7 @@ static wg_status sweep_runs(wgi_core *c, const wgi_record *low, const wgi_record
     return WG_OK;
 }
 
-wg_status wgi_sweep_records(wgi_core *c, uint64_t high, uint64_t low, const wgi_window *w,
+wg_status wgi_sweep_records(wgi_core *c, uint64_t high, uint64_t low, const wgi_offset *w,
                             wgi_counts *n) {
     for (int k = c->current; k >= 0 && high > low; k--) {
         const wgi_chunk *const chunk = &c->chunk[k];
@@ -201,7 +202,8 @@ wg_status wgi_sweep_records(wgi_core *c, uint64_t high, uint64_t low, const wgi_
         const wgi_record *const from =
             chunk->base + (low > chunk->first ? low - chunk->first : 0);
         const wgi_record *const to = chunk->base + (high - chunk->first);
-        const wg_status s = c->marks.kept ? sweep_runs(c, from, to, w, n) : run(c, from, to, w);
+        const wg_status s =
+            c->marks.in_use ? sweep_runs(c, from, to, w, n) : run(c, from, to, w);
         if (s != WG_OK) return s;
         high = chunk->first;
     }

@@ -42,7 +42,7 @@ static void leave_place(wgi_core *segment) {
     segment->head.top = segment->chunk[0].base;
 }
 
-void wgi_segment_place(wgi_core *segment, wgi_record *at, uint64_t records) {
+void wgi_segment_lay_out(wgi_core *segment, wgi_record *at, uint64_t records) {
     if (records == 0 || segment->chunks == WGI_MAX_CHUNKS) return;
     memmove(&segment->chunk[1], &segment->chunk[0],
             (size_t)segment->chunks * sizeof *segment->chunk);

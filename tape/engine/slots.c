@@ -12,12 +12,12 @@ wg_status wgi_slots_need(wgi_core *c, const char *call, size_t n) {
     if (c->width != 0) {
         const size_t row = c->width * sizeof(double);
         const wg_status s =
-            wgi_region_need(c, &c->tangents, (wgi_rows(c) + n) * row, wgi_rows(c) * row);
+            wgi_extent_need(c, &c->tangents, (wgi_rows(c) + n) * row, wgi_rows(c) * row);
         if (s != WG_OK) return wgi_fail(c, s, "%s: no memory for tangents", call);
     }
     if (c->flags & WG_KEEP_CODE) {
         c->head.kept_limit = NULL;
-        const wg_status s = wgi_region_need(c, &c->values, (wgi_rows(c) + n) * sizeof(double),
+        const wg_status s = wgi_extent_need(c, &c->values, (wgi_rows(c) + n) * sizeof(double),
                                             wgi_rows(c) * sizeof(double));
         if (s != WG_OK) return wgi_fail(c, s, "%s: no memory for values", call);
     }

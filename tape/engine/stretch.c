@@ -5,13 +5,13 @@
  * A run writes to adjoints of its own slots, and to those of slots from before the loop, as on
  * one tape: others that use a slot near it have another round. So each adjoint is added to by
  * one run after the other, in the order of rounds. Of groups that are shared by too many for
- * that it has rows of its own, which go on from what stands among the adjoints, and which it
- * sees through a window. When all runs are done, these rows are put together. Where one run has
+ * that it has private rows, which go on from what stands among the adjoints, and which it finds
+ * by their offsets. When all runs are done, these rows are put together. Where one run has
  * changed an adjoint, what it has made of it is the adjoint, with the bits of one run after the
  * other. Where several have, it is what the first of them has made of it, plus what the others
  * have added to it, from the last one on. Nothing of that depends on threads. */
 #include "stretch.h"
-#include "windows.h"
+#include "private_rows.h"
 
 #include <wengert/threads.h>
 
@@ -19,7 +19,7 @@
 
 struct side_by_side {
     wgi_core *c;
-    wgi_windows *windows;
+    wgi_private_rows *rows;
     const wgi_stretch *stretch;
     uint64_t high, low, top; /* top: there are no rows of slots from there on */
     size_t round;
@@ -36,14 +36,14 @@ static size_t rows_before(const struct side_by_side *all, uint32_t group) {
 }
 
 static double *own_rows(const struct side_by_side *all, size_t number) {
-    return all->windows->rows + number * WGI_GROUP_SLOTS * all->c->lanes;
+    return all->rows->rows + number * WGI_GROUP_SLOTS * all->c->lanes;
 }
 
 static double *rows_among(const wgi_core *c, uint32_t group) {
     return wgi_adjoints(c) + (size_t)group * WGI_GROUP_SLOTS * c->lanes;
 }
 
-static size_t take_window(wgi_windows *all) {
+static size_t take_offsets(wgi_private_rows *all) {
     for (size_t k = 0;; k = k + 1 < all->count ? k + 1 : 0)
         if (!atomic_flag_test_and_set_explicit(&all->busy[k], memory_order_acquire)) return k;
 }
@@ -66,7 +66,7 @@ static void copy_results(const struct side_by_side *all, size_t run, uint32_t gr
     memcpy(to + at, from + at, (size_t)(last - first) * lanes * sizeof *to);
 }
 
-static void open_window(const struct side_by_side *all, size_t run, wgi_window *w) {
+static void open_rows(const struct side_by_side *all, size_t run, wgi_offset *w) {
     const wgi_stretch *const stretch = all->stretch;
     for (size_t i = first_shared(stretch, run); i < stretch->run[run].shared; i++) {
         const uint32_t group = stretch->shared[i].group;
@@ -78,7 +78,7 @@ static void open_window(const struct side_by_side *all, size_t run, wgi_window *
     }
 }
 
-static void close_window(const struct side_by_side *all, size_t run, wgi_window *w) {
+static void close_rows(const struct side_by_side *all, size_t run, wgi_offset *w) {
     const wgi_stretch *const stretch = all->stretch;
     for (size_t i = first_shared(stretch, run); i < stretch->run[run].shared; i++) {
         const uint32_t group = stretch->shared[i].group;
@@ -95,22 +95,22 @@ static wg_status sweep_run(struct side_by_side *all, size_t k) {
              high = stretch->run[k].end;
     if (low < all->low) low = all->low;
     if (high > all->high) high = all->high;
-    all->windows->swept[k] = 0;
+    all->rows->swept[k] = 0;
     if (low >= high) return WG_OK;
     const uint64_t from = wgi_record_at(c, low)->out, to = wgi_record_at(c, high - 1)->out + 1;
     if (wgi_adjoints_zero(wgi_adjoints(c) + from * c->lanes, (size_t)(to - from) * c->lanes))
         return WG_OK;
     wgi_counts n = {0, 0};
     const int any = stretch->run[k].shared > first_shared(stretch, k);
-    const size_t number = any ? take_window(all->windows) : 0;
-    wgi_window *const w = any ? all->windows->window + number * all->windows->groups : NULL;
-    if (any) open_window(all, k, w);
+    const size_t number = any ? take_offsets(all->rows) : 0;
+    wgi_offset *const w = any ? all->rows->offset + number * all->rows->groups : NULL;
+    if (any) open_rows(all, k, w);
     const wg_status s = wgi_sweep_records(c, high, low, w, &n);
     if (any) {
-        close_window(all, k, w);
-        atomic_flag_clear_explicit(&all->windows->busy[number], memory_order_release);
+        close_rows(all, k, w);
+        atomic_flag_clear_explicit(&all->rows->busy[number], memory_order_release);
     }
-    all->windows->swept[k] = 1;
+    all->rows->swept[k] = 1;
     (void)atomic_fetch_add_explicit(&all->runs, n.runs, memory_order_relaxed);
     (void)atomic_fetch_add_explicit(&all->left_out, n.left_out, memory_order_relaxed);
     return s;
@@ -148,7 +148,7 @@ static wg_status sweep_rounds(struct side_by_side *all, wg_threads *threads) {
 /* The one before it of the same group whose run was swept; or NULL. */
 static const wgi_shared *before_it(const struct side_by_side *all, const wgi_shared *s) {
     do s = s->other != 0 ? &all->stretch->shared[s->other - 1] : NULL;
-    while (s != NULL && !all->windows->swept[s->run]);
+    while (s != NULL && !all->rows->swept[s->run]);
     return s;
 }
 
@@ -200,7 +200,7 @@ static wg_status put_run(void *context, size_t k) {
         if (!s->last) continue;
         double *const there = rows_among(all->c, s->group);
         const size_t n = rows_before(all, s->group) * all->c->lanes;
-        if (!all->windows->swept[s->run]) s = before_it(all, s);
+        if (!all->rows->swept[s->run]) s = before_it(all, s);
         for (size_t from = 0; s != NULL && from < n; from += WGI_GROUP_SLOTS)
             put_together(all, s, from, n - from < WGI_GROUP_SLOTS ? n - from : WGI_GROUP_SLOTS,
                          there + from);
@@ -237,19 +237,19 @@ wg_status wgi_sweep_stretch(wgi_core *c, const wgi_stretch *stretch, uint64_t hi
     all.top = (uint64_t)wgi_record_at(c, high - 1)->out + 1;
     const size_t threads = wg_threads_count(stretch->threads), runs = stretch->runs,
                  shared = stretch->run[runs - 1].shared;
-    wg_status s = wgi_windows_need(c, threads < runs ? threads : runs, runs);
+    wg_status s = wgi_private_rows_need(c, threads < runs ? threads : runs, runs);
     if (s == WG_OK)
-        s = wgi_windows_need_room(c->windows,
-                                  shared != 0 ? (size_t)(all.top / WGI_GROUP_SLOTS + 1) : 0,
-                                  shared, c->lanes);
+        s = wgi_private_rows_need_room(
+            c->private_rows, shared != 0 ? (size_t)(all.top / WGI_GROUP_SLOTS + 1) : 0, shared,
+            c->lanes);
     if (s != WG_OK) return fail_stretch(&all, s);
-    all.windows = c->windows;
-    all.windows->at_work = 1;
+    all.rows = c->private_rows;
+    all.rows->at_work = 1;
     /* waking threads for less takes longer */
     s = sweep_rounds(&all, high - low < LEAST_RECORDS ? NULL : stretch->threads);
     wg_threads *const many = shared < LEAST_SHARED || c->traced ? NULL : stretch->threads;
     if (s == WG_OK && shared != 0) s = wgi_threads_run_near(many, runs, put_run, &all);
-    all.windows->at_work = 0;
+    all.rows->at_work = 0;
     c->marks.runs += all.runs;
     c->marks.left_out += all.left_out;
     return fail_stretch(&all, s);

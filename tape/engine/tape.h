@@ -2,7 +2,7 @@
 /* The tape from inside. Internal: included by tape/ only.
  *
  *   records    [chunk 0][chunk 1] ...     32 bytes each, appended, never moved, never copied
- *   code       one flat region            a word stream: statements, array operations, guards
+ *   code       one flat extent            a word stream: statements, array operations, guards
  *   values     one double per slot        only where code is kept
  *   adjoints   one row of lanes per slot  written by sweeps only
  *   tangents   `width` doubles per slot   forward tapes only
@@ -37,20 +37,20 @@ static inline uint32_t wgi_stamp(uint64_t handle) { return (uint32_t)(handle >> 
 #endif
 
 /* A growable range of memory: bytes [0, committed) are usable, [0, reserved) are ours. */
-typedef struct wgi_region {
+typedef struct wgi_extent {
     char *base;
     size_t reserved, committed;
     /* the number of resets when it was last asked for: it has been in use since then */
     uint64_t asked;
     size_t wanted; /* the most bytes that were asked for since then */
-} wgi_region;
+} wgi_extent;
 
 enum { WGI_MAX_CHUNKS = 64 };
 
 /* A run of records. `top` is where the next chunk took over; for the current one it is t->top.
  */
 typedef struct wgi_chunk {
-    wgi_region memory;
+    wgi_extent memory;
     wgi_record *base, *top;
     uint64_t first; /* records in the chunks before */
 } wgi_chunk;
@@ -117,7 +117,7 @@ typedef struct wgi_block wgi_block;
 enum {
     WGI_BLOCK = 1,
     WGI_MAX_ARGS = 16,
-    WGI_INDEX_REGIONS = 4,
+    WGI_INDEX_EXTENTS = 4,
     WGI_LISTS = 12,
     WGI_GUESTS = 16
 };
@@ -176,25 +176,25 @@ typedef struct wgi_core {
     wgi_account own, *account; /* of which its memory is: its own, or that of its lender */
     struct wgi_core *lender;   /* the tape beside which this one is, or NULL */
     size_t loops_over;         /* as in wg_options */
-    size_t reserve;            /* how much address space a region asks for at first */
+    size_t reserve;            /* how much address space an extent asks for at first */
     uint64_t max_slots;
 
     wgi_chunk chunk[WGI_MAX_CHUNKS];
     int chunks;  /* how many there are */
     int current; /* the one that is being filled */
-    wgi_region code, values, adjoints, tangents, places, labels, second, scratch;
+    wgi_extent code, values, adjoints, tangents, places, labels, second, scratch;
     /* arrays of the driver that is running; they stay where they are, while scratch may move */
-    wgi_region drive;
+    wgi_extent drive;
     /* used while a sparsity pattern is being found: index_sets.h */
-    wgi_region index[WGI_INDEX_REGIONS];
-    wgi_region list[WGI_LISTS]; /* of long lists, a bit of lists_busy for each in use */
+    wgi_extent index[WGI_INDEX_EXTENTS];
+    wgi_extent list[WGI_LISTS]; /* of long lists, a bit of lists_busy for each in use */
     unsigned lists_busy;
     uint64_t place_count, label_count;
     /* how many independent variables there are; every other slot is a statement */
     uint32_t inputs;
 
     /* payloads: values of matrices, and blocks */
-    wgi_region payload[WGI_MAX_CHUNKS];
+    wgi_extent payload[WGI_MAX_CHUNKS];
     int payloads, payload_current; /* how many there are, and the one that is being filled */
     uint64_t payload_before;       /* bytes in the chunks before the current one */
     uint64_t always; /* the number of the first record of a WG_OP_ALWAYS, plus one; 0: none */
@@ -221,7 +221,7 @@ typedef struct wgi_core {
     uint64_t identity, generation;
     uint64_t stamps; /* how many stamps generations and branches have been given so far */
     wgi_branch few[WGI_FEW_BRANCHES];
-    wgi_region branches; /* further branches */
+    wgi_extent branches; /* further branches */
     size_t branch_count;
     unsigned pauses; /* how deep calls of wg_tape_pause are nested */
     int passive;     /* a driver only evaluates: nothing is recorded */
@@ -278,7 +278,7 @@ typedef struct wgi_core {
     uint64_t max_record_count, max_slot_count;
     uint64_t memory_calls, resets;
 
-    struct wgi_windows *windows; /* for sweeps through stretches, or NULL */
+    struct wgi_private_rows *private_rows; /* for sweeps through stretches, or NULL */
     /* A segment may have a place among the records of that tape, its chunk 0, with room for so
      * many; 0: it has none. The tape of the loop: the first of those that have one; the next
      * one of them. */
@@ -329,17 +329,17 @@ void wgi_link_to(wgi_link *link, wgi_core *c);
 int wgi_guest(wgi_core *c, wgi_core *guest);
 /* Is there so much left of the budget, once what holds nothing has been given up, except for
  * `busy`? WG_OK, or WG_EBUDGET. */
-wg_status wgi_budget_need(wgi_core *c, size_t bytes, const wgi_region *busy);
+wg_status wgi_budget_need(wgi_core *c, size_t bytes, const wgi_extent *busy);
 /* Memory for an object that outlives the recording: it is of the budget until
  * wgi_home_release. Fills in *home, which becomes a part of the object. */
 wg_status wgi_home_obtain(wgi_core *c, size_t bytes, wgi_home *home, void **out);
 /* The same of a function, which is made once: a large one may take what the tape holds of former
  * recordings. */
 wg_status wgi_home_obtain_function(wgi_core *c, size_t bytes, wgi_home *home, void **out);
-/* Makes at least `bytes` of a region usable; the first `keep` bytes keep their contents if it
+/* Makes at least `bytes` of an extent usable; the first `keep` bytes keep their contents if it
  * moves. */
-wg_status wgi_region_need(wgi_core *c, wgi_region *r, size_t bytes, size_t keep);
-void wgi_region_free(wgi_core *c, wgi_region *r);
+wg_status wgi_extent_need(wgi_core *c, wgi_extent *r, size_t bytes, size_t keep);
+void wgi_extent_free(wgi_core *c, wgi_extent *r);
 /* Makes room for `records` more records at c->head.top: commits memory, or goes on to the next
  * chunk. */
 wg_status wgi_records_need(wgi_core *c, size_t records);
@@ -359,7 +359,7 @@ static inline void *wgi_payload_take(wgi_core *c, size_t bytes) {
 /* Sets head.limit, up to which the fast path may record: from the mode, from how far the
  * records are committed, and from how many slots are left; for a tape that keeps its code sets
  * head.kept_limit instead, also from the room for code and values. Whatever moves these
- * regions, or takes room in them without calling this, has to set the limit to NULL. */
+ * extents, or takes room in them without calling this, has to set the limit to NULL. */
 void wgi_limit_set(wgi_core *c);
 /* May more records be added before the limit than small blocks have slots left for? */
 static inline int wgi_limit_far(const wgi_core *c) {
@@ -392,7 +392,7 @@ void wgi_segment_free(wgi_core *segment);
 void wgi_segment_open(wgi_core *segment, wgi_core *outer, uint32_t first, uint32_t last);
 /* Its first records, so many, stand there: among those of its tape, where they may be in the
  * end. To be called before it records. */
-void wgi_segment_place(wgi_core *segment, wgi_record *at, uint64_t records);
+void wgi_segment_lay_out(wgi_core *segment, wgi_record *at, uint64_t records);
 /* It records nothing any more. */
 void wgi_segment_close(wgi_core *segment);
 
@@ -405,11 +405,11 @@ wg_status wgi_threads_run_near(struct wg_threads *threads, size_t tasks,
 
 /* ---- list.c ------------------------------------------------------------------------------ */
 
-/* Where a list that grows stands: while it is short among the payloads, then in a region of its
- * own, where it grows without being copied. A reset forgets both. */
+/* Where a list that grows stands: while it is short among the payloads, then in an extent of
+ * its own, where it grows without being copied. A reset forgets both. */
 typedef struct wgi_list_room {
     size_t bytes;
-    int region; /* its number plus one; 0: it stands among the payloads */
+    int extent; /* its number plus one; 0: it stands among the payloads */
 } wgi_list_room;
 /* The list with room for `bytes`, of which `used` are kept; NULL: a failure, the tape's. */
 void *wgi_list_made(wgi_core *c, wgi_list_room *r, void *list, size_t used, size_t bytes);
@@ -417,9 +417,9 @@ static inline void *wgi_list_need(wgi_core *c, wgi_list_room *r, void *list, siz
                                   size_t bytes) {
     return bytes <= r->bytes ? list : wgi_list_made(c, r, list, used, bytes);
 }
-/* One that will not grow: beyond `bytes` its region gives back what it has. */
+/* One that will not grow: beyond `bytes` its extent gives back what it has. */
 void *wgi_list_of(wgi_core *c, wgi_list_room *r, size_t bytes);
-/* The list is not needed any more: its region is there for another one. */
+/* The list is not needed any more: its extent is there for another one. */
 void wgi_list_give(wgi_core *c, wgi_list_room *r);
 
 static inline wgi_label *wgi_labels(const wgi_core *c) {
@@ -428,7 +428,7 @@ static inline wgi_label *wgi_labels(const wgi_core *c) {
 static inline wgi_place *wgi_places(const wgi_core *c) {
     return (wgi_place *)(void *)c->places.base;
 }
-/* Kept code (in words) and adjoints (in bytes) begin some way into their regions. Regions start
+/* Kept code (in words) and adjoints (in bytes) begin some way into their extents. Extents start
  * at multiples of large powers of 2; where a loop goes through two arrays at equal offsets from
  * such addresses, they displace each other in the first-level cache. */
 enum { WGI_CODE_START = 72, WGI_ADJOINT_START = 2112 };

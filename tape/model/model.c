@@ -207,7 +207,7 @@ static wg_status check(wg_model *m, const char *name, const struct rule *r, size
 
 /* ---- making nodes ---- */
 
-static const char *text_kept(wg_model *m, const char *call, const char *text) {
+static const char *text_copy(wg_model *m, const char *call, const char *text) {
     return text == NULL ? NULL : wgi_model_keep(m, call, strlen(text) + 1, text);
 }
 
@@ -237,7 +237,7 @@ static const char *made_up(wg_model *m, const char *call, const char *operation)
         (void)snprintf(name, sizeof name, "%.32s_%zu",
                        wgi_is_word(stem, strlen(stem)) ? stem : "node", k++);
     while (wgi_model_name_taken(m, name));
-    return text_kept(m, call, name);
+    return text_copy(m, call, name);
 }
 
 static wgi_node_of *add(wg_model *m, const char *call, unsigned kind, const char *name,
@@ -254,11 +254,11 @@ static wgi_node_of *add(wg_model *m, const char *call, unsigned kind, const char
         n->mat.value = wgi_model_keep(m, call, sizeof *a.value, NULL);
     n->operation = operation;
     n->line = line;
-    n->name = name != NULL ? text_kept(m, call, name) : made_up(m, call, operation);
-    n->file = text_kept(m, call, file == NULL ? "" : file);
+    n->name = name != NULL ? text_copy(m, call, name) : made_up(m, call, operation);
+    n->file = text_copy(m, call, file == NULL ? "" : file);
     for (int d = 0; d < 2; d++) {
         n->dim[d].size = dim[d].size;
-        if (dim[d].name != NULL) n->dim[d].name = text_kept(m, call, dim[d].name);
+        if (dim[d].name != NULL) n->dim[d].name = text_copy(m, call, dim[d].name);
     }
     if (m->c->status != WG_OK) return NULL;
     if (a.at.slot != 0 && a.rows != 0 && a.cols != 0 && wgi_label_of(m->c, a.at.slot) == NULL) {
@@ -479,7 +479,7 @@ static wg_mat close(operation *o, wg_mat y) {
     if (wgi_model_node_of(m, &y) != NULL) return y; /* a view of a node that is there */
     wg_dim dim[2] = {{NULL, y.rows}, {NULL, y.cols}};
     for (int d = 0; o->rule != NULL && d < 2; d++) dim[d].name = o->out[d].name;
-    const char *const name = text_kept(m, o->name, o->name);
+    const char *const name = text_copy(m, o->name, o->name);
     if (name == NULL) return failed;
     const unsigned kind = y.at.slot == 0 ? WG_CONSTANT : WG_OPERATION;
     wgi_node_of *const n =
@@ -520,14 +520,14 @@ static wg_status rename_node(wg_model *m, const char *call, wgi_node_of *n, cons
     if (name != NULL && !same(name, n->name)) {
         if (n->kind & (WG_PLACEHOLDER | WG_VARIABLE))
             return wgi_fail(m->c, WG_EARG, "%s: %s keeps its name", call, n->name);
-        const char *const kept = text_kept(m, call, name);
-        if (kept == NULL) return m->c->status;
-        n->name = kept;
+        const char *const copy = text_copy(m, call, name);
+        if (copy == NULL) return m->c->status;
+        n->name = copy;
         if (n->mat.at.slot != 0 && wgi_model_size(n) != 0)
-            (void)wg_label(m->t, wg_mat_at(n->mat, 0, 0), kept);
+            (void)wg_label(m->t, wg_mat_at(n->mat, 0, 0), copy);
     }
     for (int d = 0; d < 2; d++)
-        if (axis[d] != NULL) n->dim[d].name = text_kept(m, call, axis[d]);
+        if (axis[d] != NULL) n->dim[d].name = text_copy(m, call, axis[d]);
     return m->c->status;
 }
 
@@ -572,7 +572,7 @@ wg_status wg_model_tag(wg_model *m, wg_mat a, const char *tag) {
     if (s != WG_OK) return s;
     wgi_tag *const new = wgi_model_keep(m, call, sizeof *new, NULL);
     if (new == NULL) return m->c->status;
-    *new = (wgi_tag){NULL, text_kept(m, call, tag)};
+    *new = (wgi_tag){NULL, text_copy(m, call, tag)};
     if (new->text == NULL) return m->c->status;
     wgi_tag **at = &n->tag;
     while (*at != NULL) at = &(*at)->next;

@@ -54,20 +54,20 @@ wg_status wg_model_save(wg_model *m, wg_write *write, void *ctx) {
 
 /* ---- reading ---- */
 
-typedef struct source {
+typedef struct reader {
     wg_model *m;
     const char *call;
     wg_read *read;
     void *ctx;
     uint64_t sum;
     wg_status status;
-} source;
+} reader;
 
 #define DAMAGED(f, ...)                                                                        \
     ((f)->status =                                                                             \
          (f)->status != WG_OK ? (f)->status : WGI_MODEL_REFUSE((f)->m, WG_EARG, __VA_ARGS__))
 
-static void get_bytes(source *f, void *to, size_t bytes) {
+static void get_bytes(reader *f, void *to, size_t bytes) {
     if (f->status != WG_OK) return;
     const wgi_silence before = wgi_tape_silence(f->m->c);
     const size_t got = f->read(f->ctx, to, bytes);
@@ -79,7 +79,7 @@ static void get_bytes(source *f, void *to, size_t bytes) {
     f->sum = wgi_checksum(f->sum, to, bytes);
 }
 
-static uint64_t get(source *f, unsigned size) {
+static uint64_t get(reader *f, unsigned size) {
     unsigned char p[8] = {0};
     uint64_t x = 0;
     get_bytes(f, p, size);
@@ -93,7 +93,7 @@ typedef struct staged {
     double *value; /* NULL: the file has not had it so far */
 } staged;
 
-static void get_variable(source *f, size_t count, staged *all) {
+static void get_variable(reader *f, size_t count, staged *all) {
     char name[WGI_LONGEST_NAME + 1];
     const uint64_t rows = get(f, 8), cols = get(f, 8), bytes = get(f, 4);
     if (bytes > WGI_LONGEST_NAME) {
@@ -131,7 +131,7 @@ static void get_variable(source *f, size_t count, staged *all) {
     }
 }
 
-static void get_file(source *f, size_t count, staged *all) {
+static void get_file(reader *f, size_t count, staged *all) {
     unsigned char head[sizeof magic] = {0};
     get_bytes(f, head, sizeof head);
     if (f->status == WG_OK && memcmp(head, magic, sizeof magic) != 0)
@@ -152,7 +152,7 @@ wg_status wg_model_restore(wg_model *m, wg_read *read, void *ctx) {
     static const char call[] = "wg_model_restore";
     if (m == NULL) return WG_ENULL;
     if (read == NULL) return WGI_MODEL_REFUSE(m, WG_ENULL, "%s: read is NULL", call);
-    source f = {m, call, read, ctx, WGI_CHECKSUM_START, WG_OK};
+    reader f = {m, call, read, ctx, WGI_CHECKSUM_START, WG_OK};
     const size_t count = variables_of(m);
     staged *const all = wgi_model_scratch(m, call, (count + 1) * sizeof *all);
     if (all == NULL) f.status = wg_tape_status(m->scratch);

@@ -177,7 +177,7 @@ static wg_status make_dual(wg_tape *t, wg_ode *k) {
     memcpy(d->out, f->out, sizeof d->out);
     for (size_t i = 1; i < f->inputs; i++) {
         d->in[f->inputs + i - 1] = f->in[i];
-        d->in[f->inputs + i - 1].at += f->in[i].place == WGI_ODE_STATE ? f->states : f->params;
+        d->in[f->inputs + i - 1].at += f->in[i].role == WGI_ODE_STATE ? f->states : f->params;
     }
     for (size_t o = 0; o < f->outputs; o++) {
         d->out[f->outputs + o] = f->out[o];
@@ -318,7 +318,7 @@ wg_status wg_ode_compile(wg_tape *t, const wg_ode *k, const wg_compile_options *
     const wgi_home home = made->home;
     memcpy(made, k, sizeof *made);
     made->home = home;
-    atomic_init(&made->kept, NULL);
+    atomic_init(&made->node_calls, NULL);
     memset(&made->flow, 0, sizeof made->flow);
     memset(&made->dual, 0, sizeof made->dual);
     compiled->native = compiled->cached = 1;

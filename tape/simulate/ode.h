@@ -24,9 +24,9 @@
 enum { WGI_ODE_INPUTS = 5, WGI_ODE_OUTPUTS = 4 };
 
 /* Where an argument of f stands among the states, or the parameters. */
-typedef enum { WGI_ODE_TIME, WGI_ODE_STATE, WGI_ODE_PARAM } wgi_ode_place;
+typedef enum { WGI_ODE_TIME, WGI_ODE_STATE, WGI_ODE_PARAM } wgi_ode_role;
 typedef struct wgi_ode_part {
-    wgi_ode_place place;
+    wgi_ode_role role;
     size_t at, size;
 } wgi_ode_part;
 
@@ -54,7 +54,7 @@ struct wg_ode {
     int second;    /* and what second derivatives do? */
     int separable; /* does each half of y' depend on the other half of y only? */
     /* what nodes of functions were made with (ode_node.c); it changes while others read */
-    _Atomic(struct wgi_ode_kept *) kept;
+    _Atomic(struct wgi_ode_node_call *) node_calls;
     wgi_ode_flow flow;
     wgi_ode_flow dual; /* the same with the tangents of everything behind it */
 };
@@ -270,8 +270,8 @@ typedef struct wgi_ode_adjoint {
     wgi_ode_evaluation back; /* vjp, or the Jacobian */
     wgi_ode_second second;
     wgi_ode_event_adjoint event;
-    double start, begin; /* of the time at which the step behind began, and this one */
-    size_t block, kept;  /* steps kept at most, and now */
+    double start, begin;    /* of the time at which the step behind began, and this one */
+    size_t block, recorded; /* steps recorded at most, and now */
     wgi_ode_record *record;
     double *jacobian;                  /* of all stages kept */
     double *bar;                       /* of the states */

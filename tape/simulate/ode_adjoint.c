@@ -77,8 +77,8 @@ static wg_status jacobians(wgi_ode_adjoint *a, size_t from, size_t to) {
 }
 
 static wg_status all_jacobians(wgi_ode_adjoint *a) {
-    for (size_t from = 0, to; from < a->kept; from = to) {
-        for (to = from + 1; to < a->kept && a->record[to].column == a->record[from].column;)
+    for (size_t from = 0, to; from < a->recorded; from = to) {
+        for (to = from + 1; to < a->recorded && a->record[to].column == a->record[from].column;)
             to++;
         const wg_status s = jacobians(a, from, to);
         if (s != WG_OK) return s;
@@ -94,9 +94,9 @@ static void add_rows(size_t rows, size_t n, const double *w, const double *row, 
 }
 
 static double *adjoint_of(const wgi_ode_adjoint *a, const wgi_ode_part *in) {
-    return in->place == WGI_ODE_TIME    ? a->tbar
-           : in->place == WGI_ODE_STATE ? a->ybar + in->at
-                                        : a->pbar + in->at;
+    return in->role == WGI_ODE_TIME    ? a->tbar
+           : in->role == WGI_ODE_STATE ? a->ybar + in->at
+                                       : a->pbar + in->at;
 }
 
 static void by_jacobian(const wgi_ode_adjoint *a, const wgi_ode_record *record,
@@ -104,7 +104,7 @@ static void by_jacobian(const wgi_ode_adjoint *a, const wgi_ode_record *record,
     const wgi_ode_flow *const f = a->r->flow;
     for (size_t o = 0; o < f->outputs; o++)
         for (size_t i = 0; i < f->inputs; i++) {
-            if (f->in[i].place != WGI_ODE_TIME || record->varies)
+            if (f->in[i].role != WGI_ODE_TIME || record->varies)
                 add_rows(f->out[o].size, f->in[i].size, a->kbar + f->out[o].at, jacobian,
                          adjoint_of(a, &f->in[i]));
             jacobian += f->out[o].size * f->in[i].size;
@@ -120,9 +120,9 @@ static wg_status by_vjp(wgi_ode_adjoint *a, const wgi_ode_record *record, size_t
     for (size_t i = 0; i < f->inputs; i++) {
         const wgi_ode_part *const in = &f->in[i];
         a->back.x[i] =
-            (wg_points){in->place == WGI_ODE_TIME    ? &record->T[stage]
-                        : in->place == WGI_ODE_STATE ? record->Y + stage * f->states + in->at
-                                                     : p + in->at,
+            (wg_points){in->role == WGI_ODE_TIME    ? &record->T[stage]
+                        : in->role == WGI_ODE_STATE ? record->Y + stage * f->states + in->at
+                                                    : p + in->at,
                         0, 1};
         a->back.y[i] = (wg_results){adjoint_of(a, in), 0, 1};
     }
@@ -259,7 +259,7 @@ static wg_status advance(void *context, wgi_ode_position *at, double *state, siz
         if (s != WG_OK) return s;
     }
     memcpy(state, r->y, r->flow->states * sizeof *state);
-    a->kept = keep ? steps : 0;
+    a->recorded = keep ? steps : 0;
     return keep && r->flow->by_jacobian ? all_jacobians(a) : WG_OK;
 }
 

@@ -36,8 +36,8 @@ void wgi_ode_event_open(wgi_ode_event *e) {
     wgi_ode_evaluation_open(&e->slope);
 }
 
-static void place(const wgi_ode_run *r, wgi_ode_evaluation *e, const double *T, const double *y,
-                  size_t column) {
+static void set_inputs(const wgi_ode_run *r, wgi_ode_evaluation *e, const double *T,
+                       const double *y, size_t column) {
     e->x[0] = (wg_points){T, 0, 1};
     e->x[1] = (wg_points){y, 0, 1};
     e->x[2] = (wg_points){r->param + column * r->flow->params, 0, 1};
@@ -45,7 +45,7 @@ static void place(const wgi_ode_run *r, wgi_ode_evaluation *e, const double *T, 
 
 static wg_status evaluate(const wgi_ode_run *r, wgi_ode_evaluation *e, const double *T,
                           const double *y, size_t column, double *to, const char *what) {
-    place(r, e, T, y, column);
+    set_inputs(r, e, T, y, column);
     e->y[0] = (wg_results){to, 0, 1};
     const wg_status s = wgi_fn_steady_run(e->open, 1, NULL);
     return s == WG_OK ? s : wgi_ode_failed(r, *T, s, what);
@@ -94,7 +94,7 @@ static wg_status slope_after(wgi_ode_run *r, const wgi_ode_record *record, doubl
     double *const ey = r->between;
     wg_status s = wgi_ode_slope(r, &record->until, r->next, record->column, r->slope);
     if (s != WG_OK) return s;
-    place(r, g, &record->until, r->next, record->column);
+    set_inputs(r, g, &record->until, r->next, record->column);
     g->x[g->f->inputs - 1] = (wg_points){&one, 0, 1};
     g->y[0] = (wg_results){slope, 0, 1};
     g->y[1] = (wg_results){ey, 0, 1};
@@ -176,7 +176,7 @@ void wgi_ode_event_adjoint_open(wgi_ode_event_adjoint *e) {
 static wg_status back(wgi_ode_adjoint *a, wgi_ode_evaluation *e, const wgi_ode_record *record,
                       const double *weight) {
     const wgi_ode_run *const r = a->r;
-    place(r, e, &record->until, r->between, record->column);
+    set_inputs(r, e, &record->until, r->between, record->column);
     e->x[e->f->inputs - 1] = (wg_points){weight, 0, 1};
     e->y[0] = (wg_results){a->tbar, 0, 1};
     e->y[1] = (wg_results){a->ybar, 0, 1};

@@ -66,7 +66,7 @@ static void pass_doubles(stream *s, double *x, size_t n) { pass(s, x, n * sizeof
 
 /* ---- all there is ---- */
 
-static size_t place(const wgi_ode_file *f, uint64_t sequence) {
+static size_t offset_of(const wgi_ode_file *f, uint64_t sequence) {
     return WGI_RUN_PAGE + (sequence % 2) * f->half;
 }
 
@@ -117,7 +117,7 @@ wg_status wgi_ode_file_write(wgi_ode_file *f, const wgi_ode_position *at,
         word[LEFT] = back->left, word[TOP] = back->top;
         memcpy(&word[START], &back->a->start, 8);
     }
-    stream s = {&f->file, place(f, f->sequence), WGI_CHECKSUM_START, 1, WG_OK};
+    stream s = {&f->file, offset_of(f, f->sequence), WGI_CHECKSUM_START, 1, WG_OK};
     pass(&s, word, sizeof word);
     pass_all(&s, f, word, &position, back != NULL ? back->a : NULL);
     const uint64_t check = s.hash;
@@ -160,7 +160,7 @@ static wg_status look_at_both(wgi_ode_file *f, uint64_t word[WORDS]) {
     memset(word, 0, WORDS * 8);
     for (uint64_t half = 0; half < 2; half++) {
         uint64_t of[WORDS];
-        const wg_status s = look(f, place(f, half), of);
+        const wg_status s = look(f, offset_of(f, half), of);
         if (s != WG_OK) return s;
         if (of[SEQUENCE] % 2 == half && of[SEQUENCE] > word[SEQUENCE])
             memcpy(word, of, sizeof of);
@@ -192,7 +192,7 @@ wg_status wgi_ode_file_read(wgi_ode_file *f, wgi_ode_position *at, wgi_ode_back_
         back->left = (size_t)word[LEFT], back->top = (size_t)word[TOP];
         memcpy(&back->a->start, &word[START], 8);
     }
-    stream in = {&f->file, place(f, word[SEQUENCE]) + sizeof word, 0, 0, WG_OK};
+    stream in = {&f->file, offset_of(f, word[SEQUENCE]) + sizeof word, 0, 0, WG_OK};
     pass_all(&in, f, word, at, back != NULL ? back->a : NULL);
     if (in.status != WG_OK || is_sound(f, word, at)) return in.status;
     (void)snprintf(f->file.why, sizeof f->file.why, "the file is not what was written");

@@ -29,9 +29,9 @@ static void take(const writing *w, double T, size_t column, uint32_t *k) {
     uint32_t *to = w->f;
     for (size_t i = 0; i < flow->inputs; i++)
         for (size_t e = 0; e < flow->in[i].size; e++)
-            *to++ = flow->in[i].place == WGI_ODE_TIME    ? wgi_graph_number(w->g, T)
-                    : flow->in[i].place == WGI_ODE_STATE ? w->at[flow->in[i].at + e]
-                                                         : w->p[column * flow->params + e];
+            *to++ = flow->in[i].role == WGI_ODE_TIME    ? wgi_graph_number(w->g, T)
+                    : flow->in[i].role == WGI_ODE_STATE ? w->at[flow->in[i].at + e]
+                                                        : w->p[column * flow->params + e];
     for (size_t i = 0; i < f->nodes && w->g->c->status == WG_OK; i++) {
         const wgi_node *const n = &f->node[i];
         if (n->kind == WGI_NODE_INPUT) continue;

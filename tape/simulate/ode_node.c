@@ -17,12 +17,12 @@
 #include <string.h>
 
 /* Behind it stand the times, and tolerances of each state. */
-typedef struct wgi_ode_kept {
+typedef struct wgi_ode_node_call {
     wgi_ode_object object;
     wgi_home home;
-    struct wgi_ode_kept *next;
+    struct wgi_ode_node_call *next;
     wgi_ode_call call;
-} kept;
+} node_call;
 
 /* ---- a part ---- */
 
@@ -46,8 +46,8 @@ static double *array(const wg_block_arg *a) { return a != NULL ? a->value : NULL
 
 /* x, p: operands and their tangents; y: results, or of the adjoint operands. of: whose arrays
  * these are; NULL: only the sizes count. */
-static void set_matrices(matrices *m, const kept *o, wgi_ode_node_part part, const wg_block *of,
-                         void *work) {
+static void set_matrices(matrices *m, const node_call *o, wgi_ode_node_part part,
+                         const wg_block *of, void *work) {
     const wgi_ode_call *const call = &o->call;
     const wg_ode *const k = call->k;
     const wg_block_arg *const in = of != NULL ? of->in : NULL;
@@ -87,7 +87,7 @@ static void set_matrices(matrices *m, const kept *o, wgi_ode_node_part part, con
 }
 
 static size_t work(const wgi_ode_object *of, wgi_ode_node_part part) {
-    const kept *const o = (const kept *)of;
+    const node_call *const o = (const node_call *)of;
     matrices m;
     set_matrices(&m, o, part, NULL, NULL);
     const int tangents = part == WGI_ODE_PART_TANGENT || part == WGI_ODE_PART_SECOND;
@@ -97,7 +97,7 @@ static size_t work(const wgi_ode_object *of, wgi_ode_node_part part) {
 }
 
 static wg_status run(const wgi_ode_object *of, wgi_ode_node_part part, wg_block *b) {
-    const kept *const o = (const kept *)of;
+    const node_call *const o = (const node_call *)of;
     wg_ode_report report;
     matrices m;
     for (size_t i = 0; i < b->inputs; i++)
@@ -128,18 +128,18 @@ static int is_same(const wgi_ode_call *a, const wgi_ode_call *b) {
            (a->atols == NULL || memcmp(a->atols, b->atols, a->k->n * sizeof *a->atols) == 0);
 }
 
-static kept *make(wgi_core *c, const wgi_ode_call *call) {
+static node_call *make(wgi_core *c, const wgi_ode_call *call) {
     const wg_ode *const k = call->k;
     const size_t numbers = call->times + (call->atols != NULL ? k->n : 0);
     wgi_home home;
     void *base;
-    const wg_status s =
-        wgi_home_obtain_beside(&k->home, sizeof(kept) + numbers * sizeof(double), &home, &base);
+    const wg_status s = wgi_home_obtain_beside(
+        &k->home, sizeof(node_call) + numbers * sizeof(double), &home, &base);
     if (s != WG_OK) {
         (void)wgi_fail(c, s, "wg_ode_solve: no memory for a part of a function");
         return NULL;
     }
-    kept *const o = memset(base, 0, sizeof *o);
+    node_call *const o = memset(base, 0, sizeof *o);
     double *const time = (double *)(void *)(o + 1);
     o->home = home;
     o->call = *call;
@@ -164,20 +164,21 @@ static kept *make(wgi_core *c, const wgi_ode_call *call) {
 }
 
 /* Adds to the list, which others may add to. */
-static const kept *keep(wgi_core *c, const wgi_ode_call *call) {
+static const node_call *keep(wgi_core *c, const wgi_ode_call *call) {
     wg_ode *const k = (wg_ode *)(uintptr_t)call->k;
-    kept *first = atomic_load(&k->kept);
-    for (const kept *o = first; o != NULL; o = o->next)
+    node_call *first = atomic_load(&k->node_calls);
+    for (const node_call *o = first; o != NULL; o = o->next)
         if (is_same(&o->call, call)) return o;
-    kept *const o = make(c, call);
+    node_call *const o = make(c, call);
     if (o == NULL) return NULL;
     do o->next = first;
-    while (!atomic_compare_exchange_weak(&k->kept, &first, o));
+    while (!atomic_compare_exchange_weak(&k->node_calls, &first, o));
     return o;
 }
 
 void wgi_ode_nodes_free(const wg_ode *k) {
-    for (kept *o = atomic_load(&((wg_ode *)(uintptr_t)k)->kept), *next; o != NULL; o = next) {
+    for (node_call *o = atomic_load(&((wg_ode *)(uintptr_t)k)->node_calls), *next; o != NULL;
+         o = next) {
         next = o->next;
         wgi_home_release(&o->home, o);
     }
@@ -185,7 +186,7 @@ void wgi_ode_nodes_free(const wg_ode *k) {
 
 void wgi_ode_add_node(wgi_graph *g, const wgi_ode_call *call, const uint32_t *x, uint32_t *y) {
     const wg_ode *const k = call->k;
-    const kept *const o = k->n + k->integrals != 0 ? keep(g->c, call) : NULL;
+    const node_call *const o = k->n + k->integrals != 0 ? keep(g->c, call) : NULL;
     if (o == NULL) return;
     const wgi_whole_op op = {&wgi_whole_ode_value, {o->object.m, o->object.n, o->object.k}};
     const size_t params = k->params != 0 ? o->object.m : 0;

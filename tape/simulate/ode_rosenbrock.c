@@ -40,9 +40,9 @@ static void compose(wgi_ode_matrix *m, const wgi_ode_flow *f, double diagonal) {
     for (size_t o = 0; o < f->outputs; o++)
         for (size_t i = 0; i < f->inputs; i++) {
             const size_t rows = f->out[o].size, size = f->in[i].size;
-            if (f->in[i].place == WGI_ODE_TIME)
+            if (f->in[i].role == WGI_ODE_TIME)
                 memcpy(m->slope + f->out[o].at, block, rows * sizeof *block);
-            for (size_t j = 0; j < rows && f->in[i].place == WGI_ODE_STATE; j++) {
+            for (size_t j = 0; j < rows && f->in[i].role == WGI_ODE_STATE; j++) {
                 double *const row = m->lu + (f->out[o].at + j) * n + f->in[i].at;
                 for (size_t l = 0; l < size; l++) row[l] = -block[j * size + l];
             }
@@ -136,16 +136,16 @@ wg_status wgi_ode_rosenbrock_adjoint_end(wgi_ode_adjoint *a, const wgi_ode_recor
     wg_points *const x = s->evaluation.x, *const along = x + f->inputs + weights;
     for (size_t i = 0; i < f->inputs; i++) {
         const wgi_ode_part *const in = &f->in[i];
-        x[i] = (wg_points){in->place == WGI_ODE_TIME    ? &record->t
-                           : in->place == WGI_ODE_STATE ? record->Y + in->at
-                                                        : p + in->at,
+        x[i] = (wg_points){in->role == WGI_ODE_TIME    ? &record->t
+                           : in->role == WGI_ODE_STATE ? record->Y + in->at
+                                                       : p + in->at,
                            0, 1};
-        along[i] = in->place == WGI_ODE_TIME ? (wg_points){s->time, 1, 1}
-                   : in->place == WGI_ODE_STATE
+        along[i] = in->role == WGI_ODE_TIME ? (wg_points){s->time, 1, 1}
+                   : in->role == WGI_ODE_STATE
                        ? (wg_points){record->G + in->at, (ptrdiff_t)n, 1}
                        : (wg_points){NULL, 0, 1};
-        s->evaluation.y[i] = in->place == WGI_ODE_TIME ? (wg_results){s->tbar, 1, 1}
-                             : in->place == WGI_ODE_STATE
+        s->evaluation.y[i] = in->role == WGI_ODE_TIME ? (wg_results){s->tbar, 1, 1}
+                             : in->role == WGI_ODE_STATE
                                  ? (wg_results){s->ybar + in->at, (ptrdiff_t)n, 1}
                                  : (wg_results){s->pbar + in->at, (ptrdiff_t)f->params, 1};
     }
@@ -155,10 +155,10 @@ wg_status wgi_ode_rosenbrock_adjoint_end(wgi_ode_adjoint *a, const wgi_ode_recor
     if (status != WG_OK) return status;
     for (size_t i = 0; i < f->inputs; i++) {
         const wgi_ode_part *const in = &f->in[i];
-        if (in->place == WGI_ODE_TIME) add_stages(a, 1, 1, s->tbar, &a->begin);
-        if (in->place == WGI_ODE_STATE)
+        if (in->role == WGI_ODE_TIME) add_stages(a, 1, 1, s->tbar, &a->begin);
+        if (in->role == WGI_ODE_STATE)
             add_stages(a, in->size, n, s->ybar + in->at, a->bar + in->at);
-        if (in->place == WGI_ODE_PARAM)
+        if (in->role == WGI_ODE_PARAM)
             add_stages(a, in->size, f->params, s->pbar + in->at, params + in->at);
     }
     return WG_OK;

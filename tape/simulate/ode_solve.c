@@ -400,16 +400,16 @@ static wg_status count_checkpoints(wgi_core *c, wgi_ode_call *call) {
 
 /* Copies what is to live as long as the recording. */
 static wgi_ode_call *keep_call(wg_tape *t, const wgi_ode_call *call) {
-    wgi_ode_call *const kept = wg_tape_keep(t, sizeof *kept, call);
-    if (kept == NULL) return NULL;
-    kept->time = wg_tape_keep(t, call->times * sizeof *call->time, call->time);
+    wgi_ode_call *const copy = wg_tape_keep(t, sizeof *copy, call);
+    if (copy == NULL) return NULL;
+    copy->time = wg_tape_keep(t, call->times * sizeof *call->time, call->time);
     if (call->atols != NULL && call->k->n != 0)
-        kept->atols = wg_tape_keep(t, call->k->n * sizeof *call->atols, call->atols);
+        copy->atols = wg_tape_keep(t, call->k->n * sizeof *call->atols, call->atols);
     if (call->o.file != NULL)
-        kept->o.file = wg_tape_keep(t, strlen(call->o.file) + 1, call->o.file);
+        copy->o.file = wg_tape_keep(t, strlen(call->o.file) + 1, call->o.file);
     if (call->o.tag != NULL)
-        kept->o.tag = wg_tape_keep(t, strlen(call->o.tag) + 1, call->o.tag);
-    return wg_tape_status(t) == WG_OK ? kept : NULL;
+        copy->o.tag = wg_tape_keep(t, strlen(call->o.tag) + 1, call->o.tag);
+    return wg_tape_status(t) == WG_OK ? copy : NULL;
 }
 
 static wg_status solve(wg_tape *t, wgi_ode_call *call, const wg_mat *in, wg_mat *out,
@@ -431,14 +431,14 @@ static wg_status solve(wg_tape *t, wgi_ode_call *call, const wg_mat *in, wg_mat 
     if (call->o.seconds == 0) call->o.seconds = usual_seconds;
     s = count_checkpoints(c, call);
     if (s != WG_OK) return s;
-    wgi_ode_call *const kept = keep_call(t, call);
-    if (kept == NULL) return c->status;
+    wgi_ode_call *const own = keep_call(t, call);
+    if (own == NULL) return c->status;
     const wg_block_op *const op = k->flow.event != NULL ? &event_op : &ode_op;
-    s = wg_apply(t, op, &kept, sizeof kept, k->params != 0 ? 2 : 1, in,
-                 k->integrals != 0 ? 2 : 1, out);
-    if (report != NULL) *report = kept->report;
+    s = wg_apply(t, op, &own, sizeof own, k->params != 0 ? 2 : 1, in, k->integrals != 0 ? 2 : 1,
+                 out);
+    if (report != NULL) *report = own->report;
     /* nobody will sweep through numbers, or where there are tangents */
-    if (s == WG_OK && (out[0].at.slot == 0 || c->width != 0)) wgi_ode_file_drop(kept);
+    if (s == WG_OK && (out[0].at.slot == 0 || c->width != 0)) wgi_ode_file_drop(own);
     return s;
 }
 

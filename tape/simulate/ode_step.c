@@ -40,9 +40,9 @@ wg_status wgi_ode_slope(wgi_ode_run *r, const double *T, const double *Y, size_t
     wg_function_guard guard;
     for (size_t i = 0; i < f->inputs; i++) {
         const wgi_ode_part *const a = &f->in[i];
-        r->f.x[i] = (wg_points){a->place == WGI_ODE_TIME    ? T
-                                : a->place == WGI_ODE_STATE ? Y + a->at
-                                                            : p + a->at,
+        r->f.x[i] = (wg_points){a->role == WGI_ODE_TIME    ? T
+                                : a->role == WGI_ODE_STATE ? Y + a->at
+                                                           : p + a->at,
                                 0, 1};
     }
     for (size_t i = 0; i < f->outputs; i++) r->f.y[i] = (wg_results){k + f->out[i].at, 0, 1};
@@ -61,9 +61,9 @@ wg_status wgi_ode_jacobians(const wgi_ode_run *r, wgi_ode_evaluation *e, size_t 
     const ptrdiff_t n = (ptrdiff_t)f->states, each = (ptrdiff_t)(f->states * f->gradient);
     for (size_t i = 0; i < f->inputs; i++) {
         const wgi_ode_part *const in = &f->in[i];
-        e->x[i] = in->place == WGI_ODE_TIME    ? (wg_points){T, 1, 1}
-                  : in->place == WGI_ODE_STATE ? (wg_points){Y + in->at, n, 1}
-                                               : (wg_points){p + in->at, 0, 1};
+        e->x[i] = in->role == WGI_ODE_TIME    ? (wg_points){T, 1, 1}
+                  : in->role == WGI_ODE_STATE ? (wg_points){Y + in->at, n, 1}
+                                              : (wg_points){p + in->at, 0, 1};
     }
     wg_results *y = e->y;
     for (size_t o = 0; o < f->outputs; o++)

@@ -3,7 +3,7 @@
  *
  * In the pool:  few    [members | FEW]  members ...
  *               union  [sets | UNION]   the walk that was here last, the sets ...
- *               long   [LONG]           region, where it starts there (two words), members
+ *               long   [LONG]           extent, where it starts there (two words), members
  * A union has two sets at least, three words behind its head where there are two: a long set
  * takes five words, so a union is never shorter than that. */
 #include "index_sets.h"
@@ -13,13 +13,13 @@
 enum { FEW, UNION, LONG, KIND_BITS = 2, SHORTEST = 5 };
 enum { RECENT_BITS = 14 };
 
-int wgi_sets_room(wgi_sets *k, int region, uint64_t used, uint64_t more) {
+int wgi_sets_room(wgi_sets *k, int extent, uint64_t used, uint64_t more) {
     wgi_core *const c = k->c;
     if (c->status != WG_OK) return 0;
     const wg_status s =
         used + more > SIZE_MAX / 8
             ? WG_ENOMEM
-            : wgi_region_need(c, &c->index[region], (size_t)(used + more) * sizeof(uint32_t),
+            : wgi_extent_need(c, &c->index[extent], (size_t)(used + more) * sizeof(uint32_t),
                               (size_t)used * sizeof(uint32_t));
     if (s != WG_OK) (void)wgi_fail(c, s, "%s: no room for a pattern", k->call);
     return s == WG_OK;
@@ -34,7 +34,7 @@ wg_status wgi_sets_open(wgi_sets *k, wgi_core *c, const char *call, uint32_t n) 
     k->mark = wg_tape_keep(&c->head, bytes + 4, NULL);
     k->inner_mark = wg_tape_keep(&c->head, bytes + 4, NULL);
     k->recent = wg_tape_keep(&c->head, sizeof(wgi_set) << RECENT_BITS, NULL);
-    for (int r = 0; r < WGI_INDEX_REGIONS; r++) (void)wgi_sets_room(k, r, 0, 1);
+    for (int r = 0; r < WGI_INDEX_EXTENTS; r++) (void)wgi_sets_room(k, r, 0, 1);
     if (c->status != WG_OK) return c->status;
     memset(k->mark, 0, bytes);
     memset(k->inner_mark, 0, bytes);
@@ -43,7 +43,7 @@ wg_status wgi_sets_open(wgi_sets *k, wgi_core *c, const char *call, uint32_t n) 
 }
 
 void wgi_sets_close(wgi_sets *k) {
-    for (int r = 0; r < WGI_INDEX_REGIONS; r++) wgi_region_free(k->c, &k->c->index[r]);
+    for (int r = 0; r < WGI_INDEX_EXTENTS; r++) wgi_extent_free(k->c, &k->c->index[r]);
 }
 
 /* ---- reading ---- */
@@ -167,18 +167,18 @@ wgi_set wgi_sets_join(wgi_sets *k, size_t count, const wgi_set *set) {
 
 /* ---- walking through unions ---- */
 
-/* A walk through sets: members that it has not met before are appended to a region. */
+/* A walk through sets: members that it has not met before are appended to an extent. */
 typedef struct walk {
     wgi_sets *k;
     uint32_t *mark, visit;
-    int region;
-    uint64_t to;     /* how many words of the region are in use */
+    int extent;
+    uint64_t to;     /* how many words of the extent are in use */
     uint64_t full;   /* how many when it has met all inputs: it can stop then */
     uint64_t bottom; /* where its part of the stack begins */
 } walk;
 
 static void take(walk *w, size_t count, const uint32_t *member) {
-    uint32_t *const to = wgi_sets_words(w->k, w->region);
+    uint32_t *const to = wgi_sets_words(w->k, w->extent);
     for (size_t i = 0; i < count; i++)
         if (w->mark[member[i]] != w->visit) {
             w->mark[member[i]] = w->visit;
@@ -226,10 +226,10 @@ static size_t descend(walk *w, int aside) {
     return (size_t)(put - w->bottom);
 }
 
-static void become_long(wgi_sets *k, wgi_set s, int region, uint64_t from, size_t count) {
+static void become_long(wgi_sets *k, wgi_set s, int extent, uint64_t from, size_t count) {
     uint32_t *const u = at(k, s);
     u[0] = LONG;
-    u[1] = (uint32_t)region;
+    u[1] = (uint32_t)extent;
     u[2] = (uint32_t)from, u[3] = (uint32_t)(from >> 32);
     u[4] = (uint32_t)count;
 }

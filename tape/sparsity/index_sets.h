@@ -15,7 +15,7 @@
 #include "tape/engine/tape.h"
 
 enum { WGI_FEW = 48 };
-/* Regions of the tape: the pool, lists of members, what walks put aside, links of rows. */
+/* Extents of the tape: the pool, lists of members, what walks put aside, links of rows. */
 enum { WGI_INDEX_POOL, WGI_INDEX_LIST, WGI_INDEX_STACK, WGI_INDEX_LINKS };
 
 typedef uint32_t wgi_set;
@@ -30,7 +30,7 @@ typedef struct wgi_sets {
     wgi_set *recent;             /* a hash table of sets that were made lately */
 } wgi_sets;
 
-/* Takes workspace in the arena of the tape and in its index regions. Close it even after a
+/* Takes workspace in the arena of the tape and in its index extents. Close it even after a
  * failure. */
 wg_status wgi_sets_open(wgi_sets *k, wgi_core *c, const char *call, uint32_t n);
 void wgi_sets_close(wgi_sets *k);
@@ -44,11 +44,11 @@ size_t wgi_sets_write(wgi_sets *k, size_t count, const wgi_set *set);
 const uint32_t *wgi_sets_members(wgi_sets *k, wgi_set s, uint32_t *one, size_t *count);
 /* Has the set at most WGI_FEW members, in order? */
 int wgi_sets_is_few(const wgi_sets *k, wgi_set s);
-/* Makes room in a region for `more` words behind the first `used`; 0: the tape has failed. */
-int wgi_sets_room(wgi_sets *k, int region, uint64_t used, uint64_t more);
+/* Makes room in an extent for `more` words behind the first `used`; 0: the tape has failed. */
+int wgi_sets_room(wgi_sets *k, int extent, uint64_t used, uint64_t more);
 
-static inline uint32_t *wgi_sets_words(const wgi_sets *k, int region) {
-    return (uint32_t *)(void *)k->c->index[region].base;
+static inline uint32_t *wgi_sets_words(const wgi_sets *k, int extent) {
+    return (uint32_t *)(void *)k->c->index[extent].base;
 }
 
 #endif

@@ -370,11 +370,11 @@ wg_status wg_function_load(wg_tape *t, const void *data, size_t bytes,
 /* Collects the bytes of a function, in workspace of the driver: only as much as has arrived,
  * whatever length the file claims. */
 static wg_status collect(wgi_file_reader *r, wg_read *read, void *ctx, size_t *got) {
-    wgi_region *const room = &r->c->drive;
+    wgi_extent *const room = &r->c->drive;
     uint64_t length = START;
     size_t held = 0, wanted = START;
     for (*got = 0;;) {
-        const wg_status s = wgi_region_need(r->c, room, wanted, *got);
+        const wg_status s = wgi_extent_need(r->c, room, wanted, *got);
         if (s != WG_OK) return wgi_fail(r->c, s, "%s: no room for %zu bytes", r->call, wanted);
         const wgi_silence before = wgi_tape_silence(r->c);
         held = read(ctx, room->base + *got, wanted - *got);

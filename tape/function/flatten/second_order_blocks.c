@@ -4,7 +4,7 @@
  * which these are written out, but for loops that are not short, and the product of its Hessian
  * with vectors is evaluated at the recorded point: for the directions that are wanted, or for
  * all unit vectors at once. That is slower than drivers/second_order.c. The function of the
- * products is kept with the tape, for further ones at the same point; at many points make a
+ * products is cached with the tape, for further ones at the same point; at many points make a
  * function of the recording. */
 #include "second_order_blocks.h"
 #include "recording.h"
@@ -18,31 +18,31 @@ typedef struct hessian {
     wg_tape *work;
     size_t n; /* how many they are */
     wg_real *x;
-    struct kept *kept;
+    struct cached *cached;
     size_t *place;          /* where input i is among them; SIZE_MAX: it is a constant */
     double *value, *v, *hv; /* the point; all directions, all products */
     size_t directions;
 } hessian;
 
 /* The function of the products, by the output and the inputs that it is of. */
-typedef struct kept {
+typedef struct cached {
     wgi_derived head;
     wgi_home home;
     wg_function *hvp;
     uint32_t y;
     size_t n;
     uint32_t slot[];
-} kept;
+} cached;
 
 static void drop(wgi_derived *d) {
-    kept *const k = (kept *)(void *)d;
+    cached *const k = (cached *)(void *)d;
     wg_function_free(k->hvp);
     wgi_home_release(&k->home, k);
 }
 
 /* That of an earlier call, if it is the same one; nothing frees it meanwhile. */
-static kept *taken(wgi_core *c, const hessian *k, wg_real y) {
-    kept *const d = (kept *)(void *)c->derived;
+static cached *taken(wgi_core *c, const hessian *k, wg_real y) {
+    cached *const d = (cached *)(void *)c->derived;
     if (d == NULL || d->head.drop != drop || d->y != y.at.slot || d->n != k->n) return NULL;
     for (size_t i = 0; i < k->n; i++)
         if (d->slot[i] != k->x[i].at.slot) return NULL;
@@ -52,7 +52,7 @@ static kept *taken(wgi_core *c, const hessian *k, wg_real y) {
 
 /* For the next call. A tape in a caller's buffer need never be freed: there it is given
  * back. */
-static void keep(wgi_core *c, kept *d) {
+static void keep(wgi_core *c, cached *d) {
     if (d == NULL) return;
     (void)wgi_derived_drop(c);
     if (c->buffer == NULL) c->derived = &d->head;
@@ -136,16 +136,16 @@ static wg_status derive(hessian *k, wgi_core *c, const char *call, wg_real y) {
     void *base;
     wg_tape *scratch;
     wg_status s =
-        wgi_home_obtain(c, sizeof *k->kept + k->n * sizeof *k->kept->slot, &home, &base);
+        wgi_home_obtain(c, sizeof *k->cached + k->n * sizeof *k->cached->slot, &home, &base);
     if (s != WG_OK) return wgi_refuse(c, s, "%s: no workspace", call);
-    k->kept = base;
-    *k->kept = (kept){{drop, NULL}, home, NULL, y.at.slot, k->n};
-    for (size_t i = 0; i < k->n; i++) k->kept->slot[i] = k->x[i].at.slot;
+    k->cached = base;
+    *k->cached = (cached){{drop, NULL}, home, NULL, y.at.slot, k->n};
+    for (size_t i = 0; i < k->n; i++) k->cached->slot[i] = k->x[i].at.slot;
     s = wgi_tape_beside(c, &options, &scratch);
     if (s != WG_OK) return wgi_refuse(c, s, "%s: no workspace", call);
     s = extract(k, c, call, y, &f);
     if (s == WG_OK) {
-        s = wg_function_hvp(scratch, f, &k->kept->hvp);
+        s = wg_function_hvp(scratch, f, &k->cached->hvp);
         if (s != WG_OK) s = refuse(k, c, call, s, scratch);
     }
     wg_function_free(f);
@@ -155,14 +155,14 @@ static wg_status derive(hessian *k, wgi_core *c, const char *call, wg_real y) {
 
 static wg_status products(hessian *k, wgi_core *c, const char *call, wg_real y) {
     wg_status s = WG_OK;
-    k->kept = taken(c, k, y);
-    if (k->kept == NULL) s = derive(k, c, call, y);
+    k->cached = taken(c, k, y);
+    if (k->cached == NULL) s = derive(k, c, call, y);
     if (s == WG_OK) {
-        s = evaluate(k, k->kept->hvp);
+        s = evaluate(k, k->cached->hvp);
         if (s != WG_OK) s = refuse(k, c, call, s, NULL);
     }
-    if (s == WG_OK) keep(c, k->kept);
-    else if (k->kept != NULL) drop(&k->kept->head);
+    if (s == WG_OK) keep(c, k->cached);
+    else if (k->cached != NULL) drop(&k->cached->head);
     return s;
 }
 

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* turns.c - the body of a loop runs twice: in the first turn on a tape of its own, and what it
  * reads, writes and decides is taken down, event by event; in the second one events are
- * compared, and places tell how far they have moved. With WG_TURNS_EACH it goes on so: all
+ * compared, and accesses tell how far they have moved. With WG_TURNS_EACH it goes on so: all
  * turns are compared, and where they reach what does not move steadily is taken down. */
 #include "turns.h"
 
 #include <string.h>
 
-/* Events; the number of a place stands above. */
+/* Events; the number of an access stands above. */
 enum { LOADED, STORED, ADDED, LOCAL, WHOLE, WAY, CONSTANT, EACH };
 enum { EVENT_BITS = 3 };
 
@@ -40,13 +40,13 @@ void wgi_turn_give(wgi_turn_list *l) {
 
 static void drop(wgi_derived *d) {
     wgi_turns *const r = (wgi_turns *)(void *)((char *)d - offsetof(wgi_turns, owned));
-    for (size_t k = 0; k < r->kept.n; k++) {
-        wgi_turn_kept *const f = (wgi_turn_kept *)r->kept.at + k;
+    for (size_t k = 0; k < r->functions.n; k++) {
+        wgi_turn_function *const f = (wgi_turn_function *)r->functions.at + k;
         wg_callable_free(f->k);
         wgi_home_release(&f->home, f->way);
     }
-    wgi_turn_give(&r->places), wgi_turn_give(&r->locals), wgi_turn_give(&r->way),
-        wgi_turn_give(&r->kept), wgi_turn_give(&r->reached);
+    wgi_turn_give(&r->accesses), wgi_turn_give(&r->locals), wgi_turn_give(&r->way),
+        wgi_turn_give(&r->functions), wgi_turn_give(&r->reached);
     wg_tape_free(r->head.tape);
     wgi_home_release(&r->home, r);
 }
@@ -124,7 +124,7 @@ wg_turns *wg_turns_begin(wg_tape *t, const void *site, const char *where, unsign
     r->flags = flags, r->site = site, r->where = where;
     r->turn = r->cursor = 0;
     r->locals_made = r->columns = 0;
-    r->places.n = r->locals.n = r->way.n = r->reached.n = 0;
+    r->accesses.n = r->locals.n = r->way.n = r->reached.n = 0;
     memset(r->hash, 0, sizeof r->hash);
     return &r->head;
 }
@@ -177,40 +177,40 @@ static size_t hash_of(uintptr_t at, uint32_t local) {
            WGI_TURN_HASH;
 }
 
-/* The place at an address in the first turn, perhaps a new one; its number, or -1. */
-static int64_t place_at(wgi_turns *r, const void *p, int number) {
+/* The access to an address in the first turn, perhaps a new one; its number, or -1. */
+static int64_t access_at(wgi_turns *r, const void *p, int number) {
     uintptr_t at = (uintptr_t)p;
     const uint32_t local = local_of(r, &at);
     uint32_t *const first = &r->hash[hash_of(at, local)];
-    for (uint32_t k = *first; k != 0; k = wgi_turn_place_at(r, k - 1)->next) {
-        const wgi_turn_place *const q = wgi_turn_place_at(r, k - 1);
+    for (uint32_t k = *first; k != 0; k = wgi_turn_access_at(r, k - 1)->next) {
+        const wgi_turn_access *const q = wgi_turn_access_at(r, k - 1);
         if (q->at == at && q->local == local && q->number == number && !q->whole) return k - 1;
     }
-    if (r->places.n >= UINT32_MAX - 1)
+    if (r->accesses.n >= UINT32_MAX - 1)
         wgi_turn_fail(r, WG_ESLOTS, "a turn has too many places");
-    if (r->failed || !wgi_turn_need(r, &r->places, sizeof(wgi_turn_place))) return -1;
-    wgi_turn_place *const q = wgi_turn_place_at(r, r->places.n);
+    if (r->failed || !wgi_turn_need(r, &r->accesses, sizeof(wgi_turn_access))) return -1;
+    wgi_turn_access *const q = wgi_turn_access_at(r, r->accesses.n);
     memset(q, 0, sizeof *q);
     q->at = at, q->local = local;
     q->number = number != 0;
     q->size = number ? sizeof(double) : sizeof(wg_real);
     q->seen = 1;
     q->next = *first;
-    *first = (uint32_t)++r->places.n;
-    return (int64_t)r->places.n - 1;
+    *first = (uint32_t)++r->accesses.n;
+    return (int64_t)r->accesses.n - 1;
 }
 
-/* The place of an event; NULL: there is nothing more to do, since it is the second turn. */
-static wgi_turn_place *place_of(wgi_turns *r, unsigned what, const void *p, int number) {
+/* The access of an event; NULL: there is nothing more to do, since it is the second turn. */
+static wgi_turn_access *access_of(wgi_turns *r, unsigned what, const void *p, int number) {
     if (r == NULL || r->failed || r->turn == 0) return NULL;
     if (p == NULL) {
         wgi_turn_fail(r, WG_ENULL, "a turn reads or writes at NULL");
         return NULL;
     }
-    int64_t k = r->turn == 1 ? place_at(r, p, number) : 0;
+    int64_t k = r->turn == 1 ? access_at(r, p, number) : 0;
     if (k >= 0) k = event(r, what, (uint64_t)k);
     if (k < 0) return NULL;
-    wgi_turn_place *const q = wgi_turn_place_at(r, (size_t)k);
+    wgi_turn_access *const q = wgi_turn_access_at(r, (size_t)k);
     if (r->turn == 1) return q;
     uintptr_t at = (uintptr_t)p;
     const uint32_t local = local_of(r, &at);
@@ -229,7 +229,7 @@ static wgi_turn_place *place_of(wgi_turns *r, unsigned what, const void *p, int 
 /* Something that has no part in what is recorded. */
 static wg_real any(void) { return wg_constant(1); }
 
-static int is_unwritten(wgi_turns *r, const wgi_turn_place *q) {
+static int is_unwritten(wgi_turns *r, const wgi_turn_access *q) {
     if ((q->local & WGI_TURN_PRIVATE) == 0) return 0;
     wgi_turn_fail(r, WG_EARG,
                   "a turn reads what another one has left in memory that is each one's own");
@@ -271,7 +271,7 @@ static wg_real in_second_turn(wgi_turns *r, standing x) {
 }
 
 static wg_real load(wgi_turns *r, const void *p, int number, standing x) {
-    wgi_turn_place *const q = place_of(r, LOADED, p, number);
+    wgi_turn_access *const q = access_of(r, LOADED, p, number);
     if (q == NULL) return in_second_turn(r, x);
     if (q->stored) return q->now;
     if (is_unwritten(r, q)) return any();
@@ -289,7 +289,7 @@ static wg_real given(wgi_turns *r, int number, wg_real x) {
 }
 
 static void store(wgi_turns *r, const void *p, int number, wg_real x) {
-    wgi_turn_place *const q = place_of(r, STORED, p, number);
+    wgi_turn_access *const q = access_of(r, STORED, p, number);
     if (q == NULL) return;
     x = given(r, number, x);
     if (q->added) wgi_turn_fail(r, WG_EARG, "a turn assigns to a sum that it has added to");
@@ -298,7 +298,7 @@ static void store(wgi_turns *r, const void *p, int number, wg_real x) {
 }
 
 static void add(wgi_turns *r, const void *p, int number, standing before, wg_real x) {
-    wgi_turn_place *const q = place_of(r, ADDED, p, number);
+    wgi_turn_access *const q = access_of(r, ADDED, p, number);
     if (q == NULL) {
         (void)in_second_turn(r, before);
         return;
@@ -360,16 +360,16 @@ wg_real wg_turns_whole(wg_turns *turns, double x) {
     if (r == NULL || r->failed || r->turn == 0) return any();
     if (r->turn > 1) {
         const int64_t k = event(r, WHOLE, 0);
-        wgi_turn_place *const q = k >= 0 ? wgi_turn_place_at(r, (size_t)k) : NULL;
+        wgi_turn_access *const q = k >= 0 ? wgi_turn_access_at(r, (size_t)k) : NULL;
         if (q != NULL && r->turn == 2) q->value[1] = x;
         if (q != NULL && r->turn > 2 && x != wgi_turn_whole(q, r->turn - 1))
             wgi_turn_fail(r, WG_EARG, "a whole number does not grow by the same amount");
         return any();
     }
-    if (!wgi_turn_need(r, &r->places, sizeof(wgi_turn_place)) ||
-        event(r, WHOLE, r->places.n) < 0)
+    if (!wgi_turn_need(r, &r->accesses, sizeof(wgi_turn_access)) ||
+        event(r, WHOLE, r->accesses.n) < 0)
         return any();
-    wgi_turn_place *const q = wgi_turn_place_at(r, r->places.n++);
+    wgi_turn_access *const q = wgi_turn_access_at(r, r->accesses.n++);
     memset(q, 0, sizeof *q);
     q->number = q->whole = q->loaded = 1;
     q->value[0] = q->value[1] = x;
@@ -389,9 +389,9 @@ long long wg_turns_way(wg_turns *turns, long long way) {
 
 /* ---- what does not move steadily --------------------------------------------------------- */
 
-/* The place of a call, in each turn somewhere else, which is taken down; NULL: there is nothing
+/* The access of a call, in each turn somewhere else, which is taken down; NULL: there is nothing
  * more to do. */
-static wgi_turn_place *reach(wgi_turns *r, unsigned kind, uint64_t bits) {
+static wgi_turn_access *reach(wgi_turns *r, unsigned kind, uint64_t bits) {
     if (r == NULL || r->failed || r->turn == 0) return NULL;
     const unsigned char size =
         kind == WGI_TURN_VARIABLE || kind == WGI_TURN_SUM ? sizeof(wg_real) : sizeof(double);
@@ -402,16 +402,16 @@ static wgi_turn_place *reach(wgi_turns *r, unsigned kind, uint64_t bits) {
         wgi_turn_fail(r, WG_ENULL, "a turn reads or writes at NULL");
     else if (kind != WGI_TURN_WHOLE && local_of(r, &at) != 0)
         wgi_turn_fail(r, WG_EARG, "in memory of a turn it does not move steadily");
-    else if (r->turn == 1 && r->places.n >= UINT32_MAX - 1)
+    else if (r->turn == 1 && r->accesses.n >= UINT32_MAX - 1)
         wgi_turn_fail(r, WG_ESLOTS, "a turn has too many places");
     if (r->failed || !wgi_turn_need(r, &r->reached, sizeof bits) ||
-        (r->turn == 1 && !wgi_turn_need(r, &r->places, sizeof(wgi_turn_place))))
+        (r->turn == 1 && !wgi_turn_need(r, &r->accesses, sizeof(wgi_turn_access))))
         return NULL;
-    const int64_t k = event(r, EACH, r->places.n);
+    const int64_t k = event(r, EACH, r->accesses.n);
     if (k < 0) return NULL;
-    wgi_turn_place *const q = wgi_turn_place_at(r, (size_t)k);
+    wgi_turn_access *const q = wgi_turn_access_at(r, (size_t)k);
     if (r->turn == 1) {
-        r->places.n++;
+        r->accesses.n++;
         memset(q, 0, sizeof *q);
         q->each = (unsigned char)kind, q->column = r->columns++;
         q->low = at, q->size = size;
@@ -428,7 +428,7 @@ static wgi_turn_place *reach(wgi_turns *r, unsigned kind, uint64_t bits) {
 }
 
 static wg_real load_each(wgi_turns *r, unsigned kind, uint64_t bits, double value) {
-    wgi_turn_place *const q = reach(r, kind, bits);
+    wgi_turn_access *const q = reach(r, kind, bits);
     if (q == NULL) return any();
     q->loaded = 1;
     return q->operand = wg_input(r->head.tape, value);
@@ -448,7 +448,7 @@ wg_real wg_turns_whole_each(wg_turns *turns, double x) {
     return load_each((wgi_turns *)turns, WGI_TURN_WHOLE, bits, x);
 }
 void wg_turns_add_each(wg_turns *turns, wg_real *p, wg_real x) {
-    wgi_turn_place *const q = reach((wgi_turns *)turns, WGI_TURN_SUM, (uintptr_t)p);
+    wgi_turn_access *const q = reach((wgi_turns *)turns, WGI_TURN_SUM, (uintptr_t)p);
     if (q == NULL) return;
     q->added = 1;
     q->now = x;

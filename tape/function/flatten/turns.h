@@ -9,7 +9,7 @@
 #include <wengert/map.h>
 #include <wengert/turns.h>
 
-/* What inputs and outputs of the function of a turn are: `wgi_group` of a place is one of
+/* What inputs and outputs of the function of a turn are: `wgi_group` of an access is one of
  * these. */
 enum {
     WGI_TURNS_SHARED,  /* variables, the same in each turn */
@@ -28,8 +28,8 @@ enum {
     WGI_TURNS_NO_OUTPUT = WGI_TURNS_OUTPUTS
 };
 
-/* A place of memory, or a whole number, that a turn reads or writes. */
-typedef struct wgi_turn_place {
+/* An access of a turn: to memory that it reads or writes, or to a whole number. */
+typedef struct wgi_turn_access {
     uintptr_t at;     /* in the first turn; of local memory, from its beginning */
     ptrdiff_t stride; /* bytes from turn to turn */
     double value[2];  /* of a whole number, in both turns */
@@ -38,17 +38,17 @@ typedef struct wgi_turn_place {
     unsigned char size, number,
         whole; /* it holds a number, no variable; it is a whole number */
     unsigned char loaded, stored, added;
-    size_t seen; /* the last turn that reached it, where it has to be */
+    size_t seen;        /* the last turn that reached it, where it has to be */
     unsigned char held; /* a state that holds what stands in memory besides */
     unsigned char each; /* one of the kinds below: where it is in each turn, or its number,
                          * stands in a column of what was reached; 0: it moves steadily */
     uint32_t column;
     uintptr_t low, high; /* of those that do not: between these addresses */
     uint32_t of,
-        ago; /* reads, or holds, what was written to place `of` so many turns ago; 0: does not */
+        ago; /* reads, or holds, what access `of` wrote so many turns ago; 0: does not */
     unsigned char input, output; /* groups */
     wg_real operand, now;        /* what was loaded from before the turn; what is there */
-} wgi_turn_place;
+} wgi_turn_access;
 
 /* What calls .._each reach. */
 enum { WGI_TURN_VARIABLE = 1, WGI_TURN_NUMBER, WGI_TURN_WHOLE, WGI_TURN_SUM };
@@ -61,13 +61,13 @@ typedef struct wgi_turn_local {
 } wgi_turn_local;
 
 /* The function of a loop, and for which way of its turns. */
-typedef struct wgi_turn_kept {
+typedef struct wgi_turn_function {
     const void *site;
     wg_callable *k;
     uint64_t *way, used; /* used: by which generation of the tape */
     size_t words;
     wgi_home home; /* of the way */
-} wgi_turn_kept;
+} wgi_turn_function;
 
 /* A list that grows. */
 typedef struct wgi_turn_list {
@@ -92,27 +92,27 @@ typedef struct wgi_turns {
     const void *site;
     const char *where;
     size_t turn, cursor;           /* turns so far; in the way, in the second one */
-    uint32_t locals_made, columns; /* columns: places that are reached anew in each turn */
-    wgi_turn_list places, locals, way,
-        kept;              /* wgi_turn_place, wgi_turn_local, uint64_t, wgi_turn_kept */
+    uint32_t locals_made, columns; /* columns: accesses that go elsewhere in each turn */
+    wgi_turn_list accesses, locals, way,
+        functions;         /* wgi_turn_access, wgi_turn_local, uint64_t, wgi_turn_function */
     wgi_turn_list reached; /* addresses, or bits of numbers: a row per turn */
     uint32_t hash[WGI_TURN_HASH];
 } wgi_turns;
 
-static inline wgi_turn_place *wgi_turn_place_at(const wgi_turns *r, size_t k) {
-    return (wgi_turn_place *)r->places.at + k;
+static inline wgi_turn_access *wgi_turn_access_at(const wgi_turns *r, size_t k) {
+    return (wgi_turn_access *)r->accesses.at + k;
 }
-/* Where a place is in a turn, and what a whole number is. */
-static inline uint64_t wgi_turn_reached(const wgi_turns *r, const wgi_turn_place *q,
+/* Where an access goes in a turn, and what a whole number is. */
+static inline uint64_t wgi_turn_reached(const wgi_turns *r, const wgi_turn_access *q,
                                         size_t turn) {
     return ((const uint64_t *)r->reached.at)[turn * r->columns + q->column];
 }
-static inline uintptr_t wgi_turn_address(const wgi_turns *r, const wgi_turn_place *q,
+static inline uintptr_t wgi_turn_address(const wgi_turns *r, const wgi_turn_access *q,
                                          size_t turn) {
     return q->each ? (uintptr_t)wgi_turn_reached(r, q, turn)
                    : q->at + (uintptr_t)q->stride * turn;
 }
-static inline double wgi_turn_whole(const wgi_turn_place *q, size_t turn) {
+static inline double wgi_turn_whole(const wgi_turn_access *q, size_t turn) {
     return q->value[0] + (double)turn * (q->value[1] - q->value[0]);
 }
 /* Frees functions that no recording uses any more; 0: there are none. */
@@ -124,6 +124,6 @@ void wgi_turn_give(wgi_turn_list *l);
 void wgi_turn_fail(wgi_turns *r, wg_status s, const char *what);
 /* turns_reach.c: does q, in some turn, meet what w is in another turn, or in the same one? Two
  * sums do not, where one of them moves in no steps. -1: no memory, and the tape has failed. */
-int wgi_turn_meet(wgi_turns *r, const wgi_turn_place *w, const wgi_turn_place *q);
+int wgi_turn_meet(wgi_turns *r, const wgi_turn_access *w, const wgi_turn_access *q);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* turns_end.c - the record of a loop whose first two turns have run: what turns have in common
- * is checked for all of them, places become inputs and outputs of a function, and that is
+ * is checked for all of them, accesses become inputs and outputs of a function, and that is
  * mapped over the turns. */
 #include "turns.h"
 
@@ -8,14 +8,14 @@
 
 /* ---- what turns share -------------------------------------------------------------------- */
 
-static int is_outer(const wgi_turn_place *q) { return q->local == 0 && !q->whole; }
+static int is_outer(const wgi_turn_access *q) { return q->local == 0 && !q->whole; }
 
 enum { MOST_TURNS_AGO = 64 };
 
 /* How many turns ago w was written where q is read now; below 0: it will be in so many turns,
  * and what is read was there before the loop. 0: something else. */
-static intptr_t turns_ago(const wgi_turns *r, const wgi_turn_place *w,
-                          const wgi_turn_place *q) {
+static intptr_t turns_ago(const wgi_turns *r, const wgi_turn_access *w,
+                          const wgi_turn_access *q) {
     if (!w->stored || w->added || q->stored || q->added || w->stride != q->stride ||
         w->stride == 0 || w->number != q->number || w->each || q->each)
         return 0;
@@ -25,20 +25,20 @@ static intptr_t turns_ago(const wgi_turns *r, const wgi_turn_place *w,
     return turns;
 }
 
-static int is_carried(const wgi_turns *r, const wgi_turn_place *w, const wgi_turn_place *q) {
+static int is_carried(const wgi_turns *r, const wgi_turn_access *w, const wgi_turn_access *q) {
     return (r->flags & WG_TURNS_CARRIED) != 0 && turns_ago(r, w, q) > 0;
 }
 
-/* The index of a place that meets one that is written to; places.n: none does. */
+/* The index of a place that meets one that is written to; accesses.n: none does. */
 static size_t conflict(wgi_turns *r) {
-    const size_t n = r->places.n;
+    const size_t n = r->accesses.n;
     for (size_t i = 0; i < n; i++) {
-        const wgi_turn_place *const w = wgi_turn_place_at(r, i);
+        const wgi_turn_access *const w = wgi_turn_access_at(r, i);
         if (!is_outer(w) || (!w->stored && !w->added)) continue;
         const size_t apart = (size_t)(w->stride < 0 ? -w->stride : w->stride);
         if (apart != 0 && apart < w->size) return i;
         for (size_t k = 0; k < n; k++) {
-            const wgi_turn_place *const q = wgi_turn_place_at(r, k);
+            const wgi_turn_access *const q = wgi_turn_access_at(r, k);
             if (k == i || !is_outer(q)) continue;
             if (wgi_turn_meet(r, w, q) && turns_ago(r, w, q) >= 0 && !is_carried(r, w, q))
                 return k;
@@ -51,19 +51,19 @@ static size_t conflict(wgi_turns *r) {
  * meanwhile are, too. */
 static void hold(wgi_turns *r, size_t written) {
     intptr_t most = 0;
-    const size_t n = r->places.n;
+    const size_t n = r->accesses.n;
     for (size_t k = 0; k < n; k++)
-        if (k != written && is_outer(wgi_turn_place_at(r, k)) &&
-            is_carried(r, wgi_turn_place_at(r, written), wgi_turn_place_at(r, k))) {
+        if (k != written && is_outer(wgi_turn_access_at(r, k)) &&
+            is_carried(r, wgi_turn_access_at(r, written), wgi_turn_access_at(r, k))) {
             const intptr_t ago =
-                turns_ago(r, wgi_turn_place_at(r, written), wgi_turn_place_at(r, k));
+                turns_ago(r, wgi_turn_access_at(r, written), wgi_turn_access_at(r, k));
             most = ago > most ? ago : most;
         }
-    wg_real before = wgi_turn_place_at(r, written)->now;
+    wg_real before = wgi_turn_access_at(r, written)->now;
     for (intptr_t ago = 1; ago <= most; ago++) {
-        if (!wgi_turn_need(r, &r->places, sizeof(wgi_turn_place))) return;
-        const wgi_turn_place *const w = wgi_turn_place_at(r, written);
-        wgi_turn_place *const q = wgi_turn_place_at(r, r->places.n++);
+        if (!wgi_turn_need(r, &r->accesses, sizeof(wgi_turn_access))) return;
+        const wgi_turn_access *const w = wgi_turn_access_at(r, written);
+        wgi_turn_access *const q = wgi_turn_access_at(r, r->accesses.n++);
         *q = *w;
         q->at = w->at - (uintptr_t)w->stride * (uintptr_t)ago;
         q->stride = 0;
@@ -71,7 +71,7 @@ static void hold(wgi_turns *r, size_t written) {
         q->of = (uint32_t)written, q->ago = (uint32_t)ago;
         q->operand = wg_constant(0);
         for (size_t k = 0; k < n; k++) {
-            wgi_turn_place *const l = wgi_turn_place_at(r, k);
+            wgi_turn_access *const l = wgi_turn_access_at(r, k);
             if (k == written || !is_outer(l) || !l->loaded || turns_ago(r, w, l) != ago)
                 continue;
             q->operand = l->operand;
@@ -84,9 +84,9 @@ static void hold(wgi_turns *r, size_t written) {
     }
 }
 
-/* ---- places as inputs and outputs -------------------------------------------------------- */
+/* ---- accesses as inputs and outputs ------------------------------------------------------ */
 
-static void group(const wgi_turns *r, wgi_turn_place *q) {
+static void group(const wgi_turns *r, wgi_turn_access *q) {
     /* in all turns; a single one is a point */
     const int same = r->turn > 1 && q->stride == 0 && !q->each;
     q->input = WGI_TURNS_NO_INPUT, q->output = WGI_TURNS_NO_OUTPUT;
@@ -104,23 +104,23 @@ static void group(const wgi_turns *r, wgi_turn_place *q) {
     if (q->added) q->output = same ? WGI_TURNS_SUM : WGI_TURNS_EACH;
 }
 
-/* The next place of a group of inputs (or outputs) from number k on; places.n: there is
+/* The next access of a group of inputs (or outputs) from number k on; accesses.n: there is
  * none. */
 static size_t next_in(const wgi_turns *r, int input, int output, size_t k) {
-    for (; k < r->places.n; k++) {
-        const wgi_turn_place *const q = wgi_turn_place_at(r, k);
+    for (; k < r->accesses.n; k++) {
+        const wgi_turn_access *const q = wgi_turn_access_at(r, k);
         if (q->input == input || q->output == output) break;
     }
     return k;
 }
 static size_t inputs_of(const wgi_turns *r, int which) {
     size_t n = 0;
-    for (size_t k = 0; (k = next_in(r, which, -1, k)) < r->places.n; k++) n++;
+    for (size_t k = 0; (k = next_in(r, which, -1, k)) < r->accesses.n; k++) n++;
     return n;
 }
 static size_t outputs_of(const wgi_turns *r, int which) {
     size_t n = 0;
-    for (size_t k = 0; (k = next_in(r, -1, which, k)) < r->places.n; k++) n++;
+    for (size_t k = 0; (k = next_in(r, -1, which, k)) < r->accesses.n; k++) n++;
     return n;
 }
 
@@ -151,23 +151,23 @@ static wg_status extract(wgi_turns *r, wg_function **out) {
     wg_argument in[WGI_TURNS_INPUTS], to[WGI_TURNS_OUTPUTS];
     size_t n = 0, m = 0, k = 0;
     wgi_home home;
-    wg_real *const x = obtain(r, 2 * r->places.n, sizeof *x, &home);
+    wg_real *const x = obtain(r, 2 * r->accesses.n, sizeof *x, &home);
     if (x == NULL) return r->c->status;
-    wg_real *const y = x + r->places.n;
+    wg_real *const y = x + r->accesses.n;
     for (int g = 0; g < WGI_TURNS_INPUTS; g++) {
         const size_t rows = inputs_of(r, g);
         if (rows == 0) continue;
         in[n++] = (wg_argument){inputs[g].name, rows, 1, inputs[g].flags};
-        for (size_t i = 0; (i = next_in(r, g, -1, i)) < r->places.n; i++)
-            x[k++] = wgi_turn_place_at(r, i)->operand;
+        for (size_t i = 0; (i = next_in(r, g, -1, i)) < r->accesses.n; i++)
+            x[k++] = wgi_turn_access_at(r, i)->operand;
     }
     k = 0;
     for (int g = 0; g < WGI_TURNS_OUTPUTS; g++) {
         const size_t rows = outputs_of(r, g);
         if (rows == 0) continue;
         to[m++] = (wg_argument){outputs[g].name, rows, 1, outputs[g].flags};
-        for (size_t i = 0; (i = next_in(r, -1, g, i)) < r->places.n; i++)
-            y[k++] = wgi_turn_place_at(r, i)->now;
+        for (size_t i = 0; (i = next_in(r, -1, g, i)) < r->accesses.n; i++)
+            y[k++] = wgi_turn_access_at(r, i)->now;
     }
     const wg_status s = wg_function_extract(r->head.tape, n, in, x, m, to, y, out);
     wgi_home_release(&home, x);
@@ -175,37 +175,37 @@ static wg_status extract(wgi_turns *r, wg_function **out) {
 }
 
 int wgi_turn_forget(wgi_turns *r) {
-    const size_t before = r->kept.n;
+    const size_t before = r->functions.n;
     size_t n = 0;
     for (size_t k = 0; k < before; k++) {
-        wgi_turn_kept *const f = (wgi_turn_kept *)r->kept.at + k;
+        wgi_turn_function *const f = (wgi_turn_function *)r->functions.at + k;
         if (f->used == r->c->generation) {
-            ((wgi_turn_kept *)r->kept.at)[n++] = *f;
+            ((wgi_turn_function *)r->functions.at)[n++] = *f;
             continue;
         }
         wg_callable_free(f->k);
         wgi_home_release(&f->home, f->way);
     }
-    r->kept.n = n;
+    r->functions.n = n;
     return n != before;
 }
 
 /* The function of the turns, kept from a loop before or made now; NULL: the tape has failed. */
 static const wg_callable *function_of(wgi_turns *r) {
-    enum { MOST_KEPT = 64 };
+    enum { MOST_FUNCTIONS = 64 };
     const size_t words = r->way.n;
-    for (size_t k = 0; k < r->kept.n; k++) {
-        wgi_turn_kept *const f = (wgi_turn_kept *)r->kept.at + k;
+    for (size_t k = 0; k < r->functions.n; k++) {
+        wgi_turn_function *const f = (wgi_turn_function *)r->functions.at + k;
         if (f->site != r->site || f->words != words ||
             memcmp(f->way, r->way.at, words * sizeof *f->way) != 0)
             continue;
         f->used = r->c->generation;
         return f->k;
     }
-    if (r->kept.n >= MOST_KEPT) (void)wgi_turn_forget(r);
-    wgi_turn_kept made = {.site = r->site, .used = r->c->generation, .words = words};
+    if (r->functions.n >= MOST_FUNCTIONS) (void)wgi_turn_forget(r);
+    wgi_turn_function made = {.site = r->site, .used = r->c->generation, .words = words};
     wg_function *f = NULL;
-    if (!wgi_turn_need(r, &r->kept, sizeof made) ||
+    if (!wgi_turn_need(r, &r->functions, sizeof made) ||
         (made.way = obtain(r, words, sizeof *made.way, &made.home)) == NULL)
         return NULL;
     wg_status s = extract(r, &f);
@@ -217,13 +217,13 @@ static const wg_callable *function_of(wgi_turns *r) {
         return NULL;
     }
     memcpy(made.way, r->way.at, words * sizeof *made.way);
-    ((wgi_turn_kept *)r->kept.at)[r->kept.n++] = made;
+    ((wgi_turn_function *)r->functions.at)[r->functions.n++] = made;
     return made.k;
 }
 
 /* ---- operands and results ---------------------------------------------------------------- */
 
-static double whole_in_turn(const wgi_turns *r, const wgi_turn_place *q, size_t turn) {
+static double whole_in_turn(const wgi_turns *r, const wgi_turn_access *q, size_t turn) {
     if (!q->each) return wgi_turn_whole(q, turn);
     const uint64_t bits = wgi_turn_reached(r, q, turn);
     double x;
@@ -241,8 +241,8 @@ static wg_mat numbers_of(wgi_turns *r, int which, size_t rows, size_t turns) {
         wgi_turn_fail(r, WG_ENOMEM, "no memory for what its turns read");
         return wg_mat_failed(rows, turns);
     }
-    for (size_t i = 0, k = 0; (i = next_in(r, which, -1, i)) < r->places.n; i++, k++) {
-        const wgi_turn_place *const q = wgi_turn_place_at(r, i);
+    for (size_t i = 0, k = 0; (i = next_in(r, which, -1, i)) < r->accesses.n; i++, k++) {
+        const wgi_turn_access *const q = wgi_turn_access_at(r, i);
         for (size_t p = 0; p < turns; p++)
             data[k + p * rows] =
                 q->whole ? whole_in_turn(r, q, p) : *(const double *)wgi_turn_address(r, q, p);
@@ -258,8 +258,8 @@ static wg_mat variables_of(wgi_turns *r, int which, size_t rows, size_t turns) {
     enum { AT_ONCE = 64 }; /* turns whose columns stay in the cache */
     for (size_t from = 0; from < turns; from += AT_ONCE) {
         const size_t to = turns - from < AT_ONCE ? turns : from + AT_ONCE;
-        for (size_t i = 0, k = 0; (i = next_in(r, which, -1, i)) < r->places.n; i++, k++) {
-            const wgi_turn_place *const q = wgi_turn_place_at(r, i);
+        for (size_t i = 0, k = 0; (i = next_in(r, which, -1, i)) < r->accesses.n; i++, k++) {
+            const wgi_turn_access *const q = wgi_turn_access_at(r, i);
             for (size_t p = from; p < to; p++) {
                 const void *const at = (const void *)wgi_turn_address(r, q, p);
                 x[k + p * rows] =
@@ -273,7 +273,7 @@ static wg_mat variables_of(wgi_turns *r, int which, size_t rows, size_t turns) {
 }
 
 /* Assigns to a place, as it is in a turn, or adds to it. */
-static void assign(wgi_turns *r, const wgi_turn_place *q, size_t turn, wg_real x) {
+static void assign(wgi_turns *r, const wgi_turn_access *q, size_t turn, wg_real x) {
     void *const at = (void *)wgi_turn_address(r, q, turn);
     if (q->number) {
         double *const to = at;
@@ -287,8 +287,8 @@ static void assign(wgi_turns *r, const wgi_turn_place *q, size_t turn, wg_real x
 /* What loops leave: of results of each turn one column per turn, of which a place that is the
  * same in all turns gets the last. */
 static void assign_all(wgi_turns *r, int which, wg_mat y) {
-    for (size_t i = 0, k = 0; (i = next_in(r, -1, which, i)) < r->places.n; i++, k++) {
-        const wgi_turn_place *const q = wgi_turn_place_at(r, i);
+    for (size_t i = 0, k = 0; (i = next_in(r, -1, which, i)) < r->accesses.n; i++, k++) {
+        const wgi_turn_access *const q = wgi_turn_access_at(r, i);
         const size_t last = which == WGI_TURNS_EACH ? r->turn - 1 : 0;
         for (size_t p = q->stride == 0 && !q->each ? last : 0; !q->held && p <= last; p++)
             assign(r, q, p, wg_mat_at(y, k, p));
@@ -299,8 +299,8 @@ static void assign_all(wgi_turns *r, int which, wg_mat y) {
  * others would be. */
 static void assign_nan(wgi_turns *r) {
     const int all_run = (r->flags & WG_TURNS_EACH) != 0;
-    for (size_t i = 0; i < r->places.n; i++) {
-        const wgi_turn_place *const q = wgi_turn_place_at(r, i);
+    for (size_t i = 0; i < r->accesses.n; i++) {
+        const wgi_turn_access *const q = wgi_turn_access_at(r, i);
         size_t turns = q->seen < 2 || q->stride == 0 ? 1 : all_run ? q->seen : r->turn;
         if (q->each && r->reached.n > q->column)
             turns = (r->reached.n - q->column - 1) / r->columns + 1;
@@ -349,8 +349,8 @@ static void record(wgi_turns *r, const wg_callable *k) {
 /* Inputs and outputs; a function has an input. */
 static size_t group_all(wgi_turns *r) {
     size_t writes = 0, reads = 0;
-    for (size_t k = 0; k < r->places.n; k++) {
-        wgi_turn_place *const q = wgi_turn_place_at(r, k);
+    for (size_t k = 0; k < r->accesses.n; k++) {
+        wgi_turn_access *const q = wgi_turn_access_at(r, k);
         group(r, q);
         writes += q->output != WGI_TURNS_NO_OUTPUT, reads += q->input != WGI_TURNS_NO_INPUT;
     }
@@ -359,7 +359,7 @@ static size_t group_all(wgi_turns *r) {
         r->turn = 1;
         (void)wg_turns_whole(&r->head, 0);
         r->turn = turns;
-        if (!r->failed) group(r, wgi_turn_place_at(r, r->places.n - 1));
+        if (!r->failed) group(r, wgi_turn_access_at(r, r->accesses.n - 1));
     }
     return writes;
 }
@@ -371,11 +371,11 @@ static void check(wgi_turns *r) {
     if (r->turn > 1 && r->cursor != r->way.n)
         wgi_turn_fail(r, WG_EARG, "a turn does less than the first one");
     if (s != WG_OK) wgi_turn_fail(r, s, wg_tape_message(r->head.tape));
-    if (!r->failed && conflict(r) != r->places.n)
+    if (!r->failed && conflict(r) != r->accesses.n)
         wgi_turn_fail(r, WG_EARG, "a turn reads or overwrites what another one writes");
-    const size_t places = r->places.n;
-    for (size_t k = 0; k < places && !r->failed; k++)
-        if (is_outer(wgi_turn_place_at(r, k)) && wgi_turn_place_at(r, k)->stored) hold(r, k);
+    const size_t accesses = r->accesses.n;
+    for (size_t k = 0; k < accesses && !r->failed; k++)
+        if (is_outer(wgi_turn_access_at(r, k)) && wgi_turn_access_at(r, k)->stored) hold(r, k);
 }
 
 wg_status wg_turns_end(wg_turns *turns) {
@@ -388,8 +388,8 @@ wg_status wg_turns_end(wg_turns *turns) {
     const size_t writes = group_all(r);
     if (inputs_of(r, WGI_TURNS_STATE) != 0 && (r->flags & WG_TURNS_CARRIED) == 0)
         wgi_turn_fail(r, WG_EARG, "a turn reads what the one before has left");
-    for (size_t k = 0; k < r->places.n && !r->failed; k++) {
-        const wgi_turn_place *const q = wgi_turn_place_at(r, k);
+    for (size_t k = 0; k < r->accesses.n && !r->failed; k++) {
+        const wgi_turn_access *const q = wgi_turn_access_at(r, k);
         const uint64_t words[] = {(uint64_t)q->of << 32 | q->ago,
                                   (uint64_t)q->input << 8 | q->output |
                                       (uint64_t)(q->local != 0) << 16 |

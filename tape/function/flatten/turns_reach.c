@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* turns_reach.c - does a turn reach what another one writes? Mostly two places are of different
+/* turns_reach.c - does a turn reach what another one writes? Mostly two accesses are to different
  * arrays, and lie apart. Otherwise those that move by the same steps are compared at once, one
  * that has no steps turn by turn, and of two of these the words of one are put into a table, in
  * which those of the other one are looked up. */
@@ -8,14 +8,14 @@
 #include <string.h>
 
 /* Distances from an address that 0 <= d < 2^63, as all places of one object have. */
-static void range_of(const wgi_turn_place *q, size_t turns, uintptr_t *low, uintptr_t *high) {
+static void range_of(const wgi_turn_access *q, size_t turns, uintptr_t *low, uintptr_t *high) {
     const uintptr_t last = q->at + (uintptr_t)q->stride * (turns - 1);
     *low = q->each ? q->low : q->stride < 0 ? last : q->at;
     *high = q->each ? q->high : (q->stride < 0 ? q->at : last) + q->size;
 }
 
 /* Both move steadily, and come into each other's range. */
-static int meet_in_steps(const wgi_turn_place *w, const wgi_turn_place *q) {
+static int meet_in_steps(const wgi_turn_access *w, const wgi_turn_access *q) {
     if (w->stride != q->stride || w->stride == 0) return 1;
     const intptr_t apart = (intptr_t)(q->at - w->at), turn = apart / w->stride;
     for (intptr_t m = turn - 1; m <= turn + 1; m++) {
@@ -26,7 +26,7 @@ static int meet_in_steps(const wgi_turn_place *w, const wgi_turn_place *q) {
 }
 
 /* Is an address range in reach of a place that moves steadily? */
-static int meets(const wgi_turn_place *q, uintptr_t at, size_t size, size_t turns) {
+static int meets(const wgi_turn_access *q, uintptr_t at, size_t size, size_t turns) {
     const intptr_t apart = (intptr_t)(at - q->at);
     const intptr_t turn = q->stride == 0 ? 0 : apart / q->stride;
     for (intptr_t m = turn - 1; m <= turn + 1; m++) {
@@ -48,7 +48,7 @@ static int is_in(const uintptr_t *table, size_t mask, uintptr_t word) {
     return table[k] == word;
 }
 
-static int meet_in_table(wgi_turns *r, const wgi_turn_place *w, const wgi_turn_place *q) {
+static int meet_in_table(wgi_turns *r, const wgi_turn_access *w, const wgi_turn_access *q) {
     size_t room = 1, bytes;
     wgi_home home;
     void *p;
@@ -81,7 +81,7 @@ static int meet_in_table(wgi_turns *r, const wgi_turn_place *w, const wgi_turn_p
     return found;
 }
 
-int wgi_turn_meet(wgi_turns *r, const wgi_turn_place *w, const wgi_turn_place *q) {
+int wgi_turn_meet(wgi_turns *r, const wgi_turn_access *w, const wgi_turn_access *q) {
     uintptr_t low[2], high[2];
     range_of(w, r->turn, &low[0], &high[0]);
     range_of(q, r->turn, &low[1], &high[1]);
@@ -89,7 +89,7 @@ int wgi_turn_meet(wgi_turns *r, const wgi_turn_place *w, const wgi_turn_place *q
     if (!w->each && !q->each) return meet_in_steps(w, q);
     if (w->added && q->added) return 0;
     if (w->each && q->each) return meet_in_table(r, w, q);
-    const wgi_turn_place *const steady = w->each ? q : w, *const other = w->each ? w : q;
+    const wgi_turn_access *const steady = w->each ? q : w, *const other = w->each ? w : q;
     for (size_t turn = 0; turn < r->turn; turn++)
         if (meets(steady, wgi_turn_address(r, other, turn), other->size, r->turn)) return 1;
     return 0;

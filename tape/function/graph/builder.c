@@ -138,7 +138,7 @@ static void take_needed(wgi_graph *to, const wgi_builder *b, const unsigned char
 const unsigned char *wgi_builder_prune(wgi_builder *b) {
     wgi_core *const c = b->c;
     const wgi_graph *const g = &b->g;
-    unsigned char *const kept = wg_tape_keep(&c->head, b->inputs + 1, NULL);
+    unsigned char *const used = wg_tape_keep(&c->head, b->inputs + 1, NULL);
     unsigned char *const needed = wgi_node_marks(c, g->nodes);
     uint32_t *const map = wgi_node_list(b->c, g->nodes);
     if (c->status != WG_OK) return NULL;
@@ -151,9 +151,9 @@ const unsigned char *wgi_builder_prune(wgi_builder *b) {
     for (size_t i = 0, e = 0; i < b->inputs; i++) {
         const wg_argument *const a = &b->input[i];
         const size_t n = wgi_argument_size(a);
-        kept[i] = wgi_is_carried(a) != 0;
-        for (size_t l = 0; l < n; l++) kept[i] |= needed[e + l];
-        const uint32_t first = kept[i] ? wgi_builder_input(&to, "", a, a->flags) : 0;
+        used[i] = wgi_is_carried(a) != 0;
+        for (size_t l = 0; l < n; l++) used[i] |= needed[e + l];
+        const uint32_t first = used[i] ? wgi_builder_input(&to, "", a, a->flags) : 0;
         for (size_t l = 0; l < n; l++, e++) map[e] = first + (uint32_t)l;
     }
     if (c->status != WG_OK) return NULL;
@@ -164,7 +164,7 @@ const unsigned char *wgi_builder_prune(wgi_builder *b) {
     to.outputs = b->outputs, to.output = b->output, to.output_room = b->output_room;
     to.results = b->results, to.result = b->result, to.result_room = b->result_room;
     *b = to;
-    return c->status == WG_OK ? kept : NULL;
+    return c->status == WG_OK ? used : NULL;
 }
 
 const wgi_repeat *wgi_builder_repeat(wgi_builder *b, size_t steps, int backwards) {

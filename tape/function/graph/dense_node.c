@@ -353,12 +353,12 @@ static void cholesky_reverse(const node *d, const uint32_t *bar) {
     for (int which = 0; x != NULL && which < 2; which++)
         for (size_t j = 0; j < order; j++)
             for (size_t i = j; i < order; i++) {
-                const size_t e = wgi_dense_place(n, i, j);
+                const size_t e = wgi_dense_packed(n, i, j);
                 *to++ = which ? wgi_graph_or_zero(d->g, bar[e]) : d->first + (uint32_t)e;
             }
     uint32_t part = x == NULL ? 0 : wgi_graph_dense(d->g, &op, x) + 1;
     for (size_t j = 0; x != NULL && j < order; j++)
-        for (size_t i = j; i < order; i++) share(d, wgi_dense_place(n, i, j), 1, part++);
+        for (size_t i = j; i < order; i++) share(d, wgi_dense_packed(n, i, j), 1, part++);
 }
 
 /* Twice the symmetric matrix S of its results, which are a triangle: the diagonal of S, and

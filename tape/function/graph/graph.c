@@ -468,7 +468,7 @@ uint32_t wgi_graph_array(wgi_graph *g, unsigned array, size_t count, const uint3
     double index;
     if (g->c->status != WG_OK) return 0;
     if (array == WGI_ARRAY_lookup && number_of(g, x[count - 1], &index)) {
-        const size_t k = wgi_array_place(count - 1, index);
+        const size_t k = wgi_array_index(count - 1, index);
         g->stats.simplified++;
         return k < count - 1 ? x[k] : wgi_graph_number(g, NAN);
     }

@@ -103,15 +103,15 @@ static void prune_repeats(wgi_graph *g, const uint32_t *final) {
     for (size_t i = 0; i < g->nodes; i++)
         if (g->node[i].kind == WGI_NODE_REPEAT && final[i] != WGI_NO_NODE)
             place[g->node[i].part] = 0;
-    size_t kept = 0;
+    size_t left = 0;
     for (size_t k = 0; k < g->repeats; k++) {
         if (place[k] == WGI_NO_NODE) continue;
-        g->repeat[kept] = g->repeat[k];
-        place[k] = (uint32_t)kept++;
+        g->repeat[left] = g->repeat[k];
+        place[k] = (uint32_t)left++;
     }
     for (size_t i = 0; i < g->nodes; i++)
         if (g->node[i].kind == WGI_NODE_REPEAT) g->node[i].part = place[g->node[i].part];
-    g->repeats = kept;
+    g->repeats = left;
 }
 
 /* It is counted anew, since a function that was loaded has its names closer together. */
@@ -142,8 +142,8 @@ wg_status wgi_layout_describe(wgi_graph *g, size_t inputs, const wg_argument *in
     return WG_OK;
 }
 
-wg_function *wgi_layout_place(char *base, const wg_function *start, const wg_argument *input,
-                              const wg_argument *output) {
+wg_function *wgi_layout_at(char *base, const wg_function *start, const wg_argument *input,
+                           const wg_argument *output) {
     wg_function *const f = (wg_function *)(void *)base;
     *f = *start;
     wgi_pieces p = {base, 0};
@@ -163,7 +163,7 @@ wg_function *wgi_graph_body(wgi_graph *g, size_t inputs, const wg_argument *inpu
         return NULL;
     char *const base = wg_tape_keep(t, start.home.bytes, NULL);
     if (base == NULL) return NULL;
-    wg_function *const f = wgi_layout_place(base, &start, input, output);
+    wg_function *const f = wgi_layout_at(base, &start, input, output);
     wgi_layout_fill(g, f, result, final);
     for (size_t k = 0; k < f->repeats; k++) f->repeat[k] = *g->repeat[k];
     f->work = wgi_repeat_work(f);

@@ -16,8 +16,8 @@ wg_status wgi_layout_describe(wgi_graph *g, size_t inputs, const wg_argument *in
 /* Sets f->home.bytes, the memory that the function takes with its arrays and names. */
 void wgi_layout_measure(wg_function *f, const wg_argument *input, const wg_argument *output);
 /* A copy of `start` at `base`, where f->home.bytes are free, its arrays laid out behind it. */
-wg_function *wgi_layout_place(char *base, const wg_function *start, const wg_argument *input,
-                              const wg_argument *output);
+wg_function *wgi_layout_at(char *base, const wg_function *start, const wg_argument *input,
+                           const wg_argument *output);
 /* Fills in nodes, results and comparisons; repeats are left to the caller. */
 void wgi_layout_fill(const wgi_graph *g, wg_function *f, const uint32_t *result,
                      const uint32_t *final);

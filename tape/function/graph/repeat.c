@@ -36,7 +36,7 @@ size_t wgi_repeat_parts(const wgi_repeat *r) {
     return n;
 }
 
-void wgi_repeat_places(const wgi_repeat *r, size_t *operand_at, size_t *part_at) {
+void wgi_repeat_starts(const wgi_repeat *r, size_t *operand_at, size_t *part_at) {
     size_t n = 0, m = 0;
     for (size_t i = 0; operand_at != NULL && i <= r->body->inputs; i++) {
         operand_at[i] = n;

@@ -66,7 +66,7 @@ size_t wgi_repeat_operands(const wgi_repeat *r);
 size_t wgi_repeat_parts(const wgi_repeat *r);
 /* Where the operands of each input begin, and the parts of each output, and behind the last of
  * them how many there are; NULL: not wanted. */
-void wgi_repeat_places(const wgi_repeat *r, size_t *operand_at, size_t *part_at);
+void wgi_repeat_starts(const wgi_repeat *r, size_t *operand_at, size_t *part_at);
 /* Are operands, parts and steps few enough for nodes to be numbered? */
 int wgi_repeat_fits(const wgi_repeat *r);
 enum { WGI_REPEAT_MOST = UINT32_MAX / 8 };

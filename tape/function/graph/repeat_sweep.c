@@ -61,7 +61,7 @@ static int open(derivation *d, wgi_graph *g, uint32_t node) {
     d->late = wgi_node_list(d->c, inputs);
     d->origin = wg_tape_keep(t, (2 * inputs + outputs + 1) * sizeof *d->origin, NULL);
     if (d->c->status != WG_OK) return 0;
-    wgi_repeat_places(d->r, d->operand_at, d->part_at);
+    wgi_repeat_starts(d->r, d->operand_at, d->part_at);
     return 1;
 }
 
@@ -122,14 +122,14 @@ static void primal_operands(derivation *d, size_t i) {
             put_operand(d, d->g->operand[n.first + d->operand_at[i] + l]);
 }
 
-/* The operands of repeat r, a derivative, as its inputs were added; kept: which are there.
+/* The operands of repeat r, a derivative, as its inputs were added; used: which are there.
  * of_derivative: adds those of an input that is none of the body's. 0: a failure. */
-static int put_operands(derivation *d, const wgi_repeat *r, const unsigned char *kept,
+static int put_operands(derivation *d, const wgi_repeat *r, const unsigned char *used,
                         void (*of_derivative)(derivation *d, origin from, size_t of)) {
     d->x = r == NULL ? NULL : wgi_node_list(d->c, wgi_repeat_operands(r));
     if (d->x == NULL) return 0;
     for (size_t o = 0; o < d->origins && d->c->status == WG_OK; o++) {
-        if (!kept[o]) continue;
+        if (!used[o]) continue;
         if (d->origin[o].from == PRIMAL) primal_operands(d, d->origin[o].of);
         else of_derivative(d, d->origin[o].from, d->origin[o].of);
     }
@@ -217,12 +217,12 @@ static wgi_graph *open_body(derivation *d) {
     return &d->b.g;
 }
 
-static const wgi_repeat *close_body(derivation *d, int backwards, const unsigned char **kept) {
-    *kept = d->c->status == WG_OK ? wgi_builder_prune(&d->b) : NULL;
-    return *kept == NULL ? NULL : wgi_builder_repeat(&d->b, d->r->steps, backwards);
+static const wgi_repeat *close_body(derivation *d, int backwards, const unsigned char **used) {
+    *used = d->c->status == WG_OK ? wgi_builder_prune(&d->b) : NULL;
+    return *used == NULL ? NULL : wgi_builder_repeat(&d->b, d->r->steps, backwards);
 }
 
-static const wgi_repeat *adjoint_body(derivation *d, const unsigned char **kept) {
+static const wgi_repeat *adjoint_body(derivation *d, const unsigned char **used) {
     wgi_graph *const h = open_body(d);
     adjoint_inputs(d);
     if (d->c->status != WG_OK) return NULL;
@@ -235,7 +235,7 @@ static const wgi_repeat *adjoint_body(derivation *d, const unsigned char **kept)
     wgi_graph_reverse(h, nodes, wanted, once, each);
     if (d->c->status != WG_OK) return NULL;
     adjoint_outputs(d, once, each);
-    return close_body(d, !d->r->backwards, kept);
+    return close_body(d, !d->r->backwards, used);
 }
 
 static void adjoint_operands(derivation *d, origin from, size_t of) {
@@ -273,7 +273,7 @@ static void share_out(derivation *d, const wgi_repeat *a, uint32_t node,
 static const wgi_repeat *adjoint_of(derivation *d, wgi_graph *g, uint32_t node,
                                     const uint32_t *bar, const unsigned char *wanted,
                                     const unsigned char *chosen) {
-    const unsigned char *kept = NULL;
+    const unsigned char *used = NULL;
     if (g->c->status != WG_OK || !open(d, g, node)) return NULL;
     d->bar = bar;
     d->chosen = chosen;
@@ -284,8 +284,8 @@ static const wgi_repeat *adjoint_of(derivation *d, wgi_graph *g, uint32_t node,
     for (size_t j = d->carried; j < d->f->outputs; j++)
         d->weighted[j] =
             (unsigned char)any_bar(d, d->part_at[j], d->part_at[j + 1] - d->part_at[j]);
-    const wgi_repeat *const a = follow_active(d) ? adjoint_body(d, &kept) : NULL;
-    return put_operands(d, a, kept, adjoint_operands) ? a : NULL;
+    const wgi_repeat *const a = follow_active(d) ? adjoint_body(d, &used) : NULL;
+    return put_operands(d, a, used, adjoint_operands) ? a : NULL;
 }
 
 static void put_adjoint(derivation *d, const wgi_repeat *a, const unsigned char *wanted,
@@ -358,7 +358,7 @@ static void reverse(wgi_graph *g, uint32_t node, const uint32_t *bar,
 
 /* ---- forward ---- */
 
-static const wgi_repeat *tangent_body(derivation *d, const unsigned char **kept) {
+static const wgi_repeat *tangent_body(derivation *d, const unsigned char **used) {
     const wg_function *const f = d->f;
     wgi_graph *const h = open_body(d);
     for (size_t k = 0; k < d->carried; k++)
@@ -390,7 +390,7 @@ static const wgi_repeat *tangent_body(derivation *d, const unsigned char **kept)
             if (on) wgi_builder_result(&d->b, term ? wgi_graph_sum(h, dot) : dot);
         }
     }
-    return close_body(d, d->r->backwards, kept);
+    return close_body(d, d->r->backwards, used);
 }
 
 static void tangent_operands(derivation *d, origin from, size_t of) {
@@ -403,7 +403,7 @@ static void tangent_operands(derivation *d, origin from, size_t of) {
 /* to: the tangents of the parts. */
 static void forward(wgi_graph *g, uint32_t node, const uint32_t *tangent, uint32_t *to) {
     derivation d;
-    const unsigned char *kept = NULL;
+    const unsigned char *used = NULL;
     if (g->c->status != WG_OK || !open(&d, g, node)) return;
     d.dot = tangent;
     for (size_t i = 0; i < d.f->inputs; i++)
@@ -412,8 +412,8 @@ static void forward(wgi_graph *g, uint32_t node, const uint32_t *tangent, uint32
     int any = 0;
     for (size_t i = 0; i < d.f->inputs; i++) any |= d.active[i];
     if (!any) return;
-    const wgi_repeat *const a = follow_active(&d) ? tangent_body(&d, &kept) : NULL;
-    if (!put_operands(&d, a, kept, tangent_operands)) return;
+    const wgi_repeat *const a = follow_active(&d) ? tangent_body(&d, &used) : NULL;
+    if (!put_operands(&d, a, used, tangent_operands)) return;
     uint32_t part = wgi_graph_repeat(g, a, d.x) + 1;
     for (size_t j = 0; j < d.f->outputs && g->c->status == WG_OK; j++)
         for (size_t k = d.part_at[j]; k < d.part_at[j + 1] && d.weighted[j]; k++)

@@ -16,7 +16,7 @@ static inline wgi_node wgi_whole_node(const wgi_whole_op *op) {
     wgi_node n;
     memset(&n, 0, sizeof n);
     n.kind = WGI_NODE_WHOLE;
-    n.array = (unsigned char)wgi_whole_place(op->row);
+    n.array = (unsigned char)wgi_whole_index(op->row);
     n.part = (uint32_t)op->size[0];
     n.size[0] = (uint32_t)op->size[1], n.size[1] = (uint32_t)op->size[2];
     return n;

@@ -25,7 +25,7 @@ int wgi_points_of(size_t rows, size_t cols, size_t ld, unsigned trans, size_t en
     return 1;
 }
 
-static size_t place(const wg_block_arg *a, size_t i, size_t j, size_t ld) {
+static size_t offset_of(const wg_block_arg *a, size_t i, size_t j, size_t ld) {
     return a->trans ? j + i * ld : i + j * ld;
 }
 
@@ -42,12 +42,12 @@ wg_points wgi_points_in(const wg_block_arg *a, size_t entries, int bar, double *
 
 void wgi_points_copy(const wg_block_arg *a, const double *from, size_t ld, double *to) {
     for (size_t j = 0; j < a->cols; j++)
-        for (size_t i = 0; i < a->rows; i++) *to++ = from[place(a, i, j, ld)];
+        for (size_t i = 0; i < a->rows; i++) *to++ = from[offset_of(a, i, j, ld)];
 }
 
 void wgi_points_add(const wg_block_arg *a, const double *from, double *to, size_t ld) {
     for (size_t j = 0; j < a->cols; j++)
-        for (size_t i = 0; i < a->rows; i++) to[place(a, i, j, ld)] += *from++;
+        for (size_t i = 0; i < a->rows; i++) to[offset_of(a, i, j, ld)] += *from++;
 }
 
 /* Compilers do not use vectors at every level of optimisation, so this does. */

@@ -209,7 +209,7 @@ static void body_of_step_outputs(const wgi_walk *in, wgi_builder *b, const steps
 }
 
 static const wgi_repeat *body_of_step(const wgi_walk *w, steps_of *o,
-                                      const unsigned char **kept) {
+                                      const unsigned char **used) {
     wgi_builder b;
     wgi_walk in = *w;
     size_t operands = 0;
@@ -231,8 +231,8 @@ static const wgi_repeat *body_of_step(const wgi_walk *w, steps_of *o,
     if (s != WG_OK || b.g.c->status != WG_OK) return NULL;
     move_states(&in, 1);
     body_of_step_outputs(&in, &b, o);
-    *kept = b.g.c->status == WG_OK ? wgi_builder_prune(&b) : NULL;
-    return *kept == NULL ? NULL : wgi_builder_repeat(&b, w->scan->steps, 0);
+    *used = b.g.c->status == WG_OK ? wgi_builder_prune(&b) : NULL;
+    return *used == NULL ? NULL : wgi_builder_repeat(&b, w->scan->steps, 0);
 }
 
 /* Adds the data of all steps to the operands of the repeat. */
@@ -247,20 +247,20 @@ static wg_status data_operands(wgi_walk *w, const wgi_scan_stage *stage, size_t 
     return s;
 }
 
-static wg_status operands_of_steps(wgi_walk *w, const unsigned char *kept, uint32_t *at) {
+static wg_status operands_of_steps(wgi_walk *w, const unsigned char *used, uint32_t *at) {
     const wgi_scan *const scan = w->scan;
     const uint32_t *x = w->x;
     size_t input = 0;
     wg_status s = WG_OK;
     for (uint32_t k = 0; k < w->b->inputs; k++, input++) {
         const size_t all = wgi_walk_elements(&w->b->operand[k]);
-        if (kept[input]) memcpy(at, x, all * sizeof *at), at += all;
+        if (used[input]) memcpy(at, x, all * sizeof *at), at += all;
         x += all;
     }
     for (size_t k = 0; k < scan->stages; k++)
         for (size_t i = 0; i < scan->stage[k].k->f->inputs && s == WG_OK; i++) {
             const size_t points = data_of_step(w, &scan->stage[k], i);
-            if (points != 0 && kept[input++])
+            if (points != 0 && used[input++])
                 s = data_operands(w, &scan->stage[k], i, points, &at);
         }
     return s;
@@ -268,16 +268,16 @@ static wg_status operands_of_steps(wgi_walk *w, const unsigned char *kept, uint3
 
 static wg_status repeated_steps(wgi_walk *w) {
     wgi_core *const c = w->g->c;
-    const unsigned char *kept = NULL;
+    const unsigned char *used = NULL;
     steps_of o;
     wg_status s = find_roles(w, &o);
-    const wgi_repeat *const r = s == WG_OK ? body_of_step(w, &o, &kept) : NULL;
+    const wgi_repeat *const r = s == WG_OK ? body_of_step(w, &o, &used) : NULL;
     if (r == NULL) return c->status;
     uint32_t *const x = wgi_node_list(w->g->c, wgi_repeat_operands(r));
     /* room for data from callbacks */
     w->filled = numbers(w, r->body->n);
     if (c->status != WG_OK) return c->status;
-    s = operands_of_steps(w, kept, x);
+    s = operands_of_steps(w, used, x);
     if (s != WG_OK) return s;
     uint32_t part = wgi_graph_repeat(w->g, r, x) + 1, *y = w->y;
     for (uint32_t k = 0; k < w->b->outputs && c->status == WG_OK; k++) {

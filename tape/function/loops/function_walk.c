@@ -183,7 +183,7 @@ static void body_outputs(const wgi_walk *w, wgi_builder *b) {
 
 /* The body for the points of a function. What is done once is done in the body, too. */
 static const wgi_repeat *body_of_points(const wgi_walk *w, size_t points,
-                                        const unsigned char **kept) {
+                                        const unsigned char **used) {
     const wg_function *const f = w->f;
     wgi_builder b;
     wgi_walk in = *w;
@@ -205,21 +205,21 @@ static const wgi_repeat *body_of_points(const wgi_walk *w, size_t points,
     put_guards(&in, 1);
     if (b.g.c->status != WG_OK) return NULL;
     body_outputs(&in, &b);
-    *kept = b.g.c->status == WG_OK ? wgi_builder_prune(&b) : NULL;
-    return *kept == NULL ? NULL : wgi_builder_repeat(&b, points, 0);
+    *used = b.g.c->status == WG_OK ? wgi_builder_prune(&b) : NULL;
+    return *used == NULL ? NULL : wgi_builder_repeat(&b, points, 0);
 }
 
 static wg_status repeated(wgi_walk *w, size_t points) {
     const wg_function *const f = w->f;
     wgi_core *const c = w->g->c;
-    const unsigned char *kept = NULL;
-    const wgi_repeat *const r = body_of_points(w, points, &kept);
+    const unsigned char *used = NULL;
+    const wgi_repeat *const r = body_of_points(w, points, &used);
     if (r == NULL) return c->status;
     uint32_t *const x = wgi_node_list(w->g->c, wgi_repeat_operands(r)), *at = x;
     if (x == NULL) return c->status;
     for (size_t i = 0; i < f->inputs; i++) {
         const size_t n = wgi_argument_size(&f->input[i]);
-        for (size_t p = 0; kept[i] && p < (wgi_argument_shared(&f->input[i]) ? 1 : points);
+        for (size_t p = 0; used[i] && p < (wgi_argument_shared(&f->input[i]) ? 1 : points);
              p++, at += n) {
             const wg_status s = w->input(w, i, p, at);
             if (s != WG_OK) return s;

@@ -47,8 +47,8 @@ ptrdiff_t wgi_field_shift(const wgi_field *f, const ptrdiff_t *offset) {
 
 /* ---- the rim ---------------------------------------------------------------------------- */
 
-/* Which of n cells stands at place i, from -n on; n: a zero stands there. */
-static size_t source(wg_boundary boundary, size_t n, ptrdiff_t i) {
+/* Which of n cells stands at index i, from -n on; n: a zero stands there. */
+static size_t cell_at(wg_boundary boundary, size_t n, ptrdiff_t i) {
     const ptrdiff_t cells = (ptrdiff_t)n;
     if (boundary == WG_ZERO_OUTSIDE) return n;
     if (boundary == WG_CLAMPED) return i < 0 ? 0 : n - 1;
@@ -85,7 +85,7 @@ static void rim(const wgi_field *f, const wgi_grid *g, int d, double *first, siz
     const size_t n = g->cells[d], lo = f->lo[d], hi = f->hi[d];
     for (size_t r = 0; r < lo + hi; r++) {
         const ptrdiff_t i = r < lo ? (ptrdiff_t)r - (ptrdiff_t)lo : (ptrdiff_t)(n + r - lo);
-        const size_t from = source(g->boundary[d], n, i);
+        const size_t from = cell_at(g->boundary[d], n, i);
         what(first + i * (ptrdiff_t)stride, from == n ? NULL : first + from * stride, length);
     }
 }

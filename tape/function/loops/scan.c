@@ -585,6 +585,6 @@ wg_status wg_scan(wg_tape *t, size_t steps, size_t stages, const wg_stage *stage
         wgi_results_fail(results, y);
         return s;
     }
-    const wgi_scan *const kept = r.s;
-    return wg_apply(t, &wgi_op_scan, &kept, sizeof kept, r.operands, r.in, kept->results, y);
+    const wgi_scan *const scan = r.s;
+    return wg_apply(t, &wgi_op_scan, &scan, sizeof scan, r.operands, r.in, scan->results, y);
 }

@@ -71,16 +71,16 @@ typedef struct wgi_scan_in_place {
 } wgi_scan_in_place;
 
 /* Where an input or an output stands in each step of a single cell. */
-typedef struct wgi_scan_place {
+typedef struct wgi_scan_address {
     double *const *base; /* *base is another address from step to step; or NULL, and there is */
     double *first;       /* the place of step 0 */
     ptrdiff_t skip, each;
     uint32_t number; /* of the input or output */
-} wgi_scan_place;
+} wgi_scan_address;
 
 /* An output that is added, entry by entry, to where it belongs. */
 typedef struct wgi_scan_addition {
-    wgi_scan_place to;
+    wgi_scan_address to;
     const double *from;
     size_t entries;
     ptrdiff_t entry;
@@ -94,7 +94,7 @@ typedef struct wgi_scan_steps {
     struct wgi_fn_steady *open; /* NULL: before the first step */
     wg_points *x;
     wg_results *y;
-    wgi_scan_place *read, *written; /* of what moves from step to step */
+    wgi_scan_address *read, *written; /* of what moves from step to step */
     wgi_scan_addition *addition;
     size_t reads, writes, additions;
     double *room; /* what callbacks write, and outputs that are added */

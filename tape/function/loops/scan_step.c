@@ -29,10 +29,10 @@ static int is_filled(const wgi_feed *from) {
     return !from->is_field && from->kind == WGI_FROM_FILL && !from->bar;
 }
 
-static wgi_scan_place in_field(wgi_scan_run *r, int bar, uint32_t field, int next,
-                               ptrdiff_t shift) {
+static wgi_scan_address in_field(wgi_scan_run *r, int bar, uint32_t field, int next,
+                                 ptrdiff_t shift) {
     const wgi_spot at = wgi_scan_spot(r, bar, field, next, shift, 0);
-    return (wgi_scan_place){.base = at.base, .skip = at.skip};
+    return (wgi_scan_address){.base = at.base, .skip = at.skip};
 }
 
 /* An input: in a field, among the adjoints of results, in a matrix or data, or written by a
@@ -42,7 +42,7 @@ static void plan_input(wgi_scan_run *r, wgi_scan_steps *p, uint32_t i, double *r
     const wgi_feed *const from = &p->pass->in[i];
     const int shared = wgi_argument_shared(a);
     const ptrdiff_t entries = (ptrdiff_t)wgi_argument_size(a);
-    wgi_scan_place at = {.base = NULL};
+    wgi_scan_address at = {.base = NULL};
     p->x[i] = (wg_points){room, entries, 1};
     if (from->is_field) {
         at = in_field(r, from->bar, from->field, from->kind == WGI_FROM_NEXT, from->shift);
@@ -69,7 +69,7 @@ static void plan_output(wgi_scan_run *r, wgi_scan_steps *p, uint32_t k, int resu
     const wg_argument *const a = &p->pass->f->output[k];
     const wgi_drain *const to = &p->pass->out[k];
     const ptrdiff_t entries = (ptrdiff_t)wgi_argument_size(a);
-    wgi_scan_place at = {.base = NULL};
+    wgi_scan_address at = {.base = NULL};
     p->y[k] = (wg_results){NULL, 0, 0};
     if (to->from != NULL ? !wgi_scan_wanted(r, to->from) : !to->is_field && !results) return;
     p->y[k] = (wg_results){room, entries, 1};
@@ -126,7 +126,7 @@ void wgi_scan_steps_plan(wgi_scan_run *r, wgi_scan_steps *p, int results) {
 
 /* ---- each step ---- */
 
-static inline double *place_at(const wgi_scan_place *at, size_t step) {
+static inline double *address_in(const wgi_scan_address *at, size_t step) {
     return (at->base != NULL ? *at->base : at->first) + at->skip + (ptrdiff_t)step * at->each;
 }
 
@@ -151,7 +151,7 @@ static void add(const wgi_scan_addition *a, size_t step) {
         wgi_points_add(a->matrix, from, a->matrix->bar, a->matrix->bar_ld);
         return;
     }
-    double *const to = place_at(&a->to, step);
+    double *const to = address_in(&a->to, step);
     for (size_t e = 0; e < a->entries; e++) {
         double *const at = &to[(ptrdiff_t)e * a->entry];
         *at = (a->sets ? 0 : *at) + from[e];
@@ -161,10 +161,10 @@ static void add(const wgi_scan_addition *a, size_t step) {
 wg_status wgi_scan_step(wgi_scan_run *r, const wgi_scan_stage *stage, wgi_scan_steps *p,
                         size_t step) {
     wg_function_guard guard = {0, 0};
-    for (const wgi_scan_place *at = p->read; at < p->read + p->reads; at++)
-        p->x[at->number].data = place_at(at, step);
-    for (const wgi_scan_place *at = p->written; at < p->written + p->writes; at++)
-        p->y[at->number].data = place_at(at, step);
+    for (const wgi_scan_address *at = p->read; at < p->read + p->reads; at++)
+        p->x[at->number].data = address_in(at, step);
+    for (const wgi_scan_address *at = p->written; at < p->written + p->writes; at++)
+        p->y[at->number].data = address_in(at, step);
     wg_status s = p->fills ? fill(r, p, step) : WG_OK;
     if (s != WG_OK) return s;
     if (p->open == NULL)

@@ -14,7 +14,7 @@ static wg_function *in_memory(wgi_graph *g, wg_function *start, const wg_argumen
     const size_t bytes = start->home.bytes;
     void *base;
     const wg_status s = wgi_home_obtain_function(g->c, bytes, &start->home, &base);
-    if (s == WG_OK) return wgi_layout_place(base, start, input, output);
+    if (s == WG_OK) return wgi_layout_at(base, start, input, output);
     (void)wgi_fail(g->c, s, "%s: no memory for %zu bytes", g->call, bytes);
     return NULL;
 }

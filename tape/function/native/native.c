@@ -122,7 +122,7 @@ static void lookup_in_row(wgi_writer *w, uint32_t node) {
     }
     wgi_put(w,
             " const V at = %s;\n    for (int l = 0; l < WIDTH; l++) {\n"
-            "      const size_t k = wgi_array_place(%u, at[l]);\n      %s[l] = k < %u ? ",
+            "      const size_t k = wgi_array_index(%u, at[l]);\n      %s[l] = k < %u ? ",
             OPERAND(n, count), count, LEAF(node), count);
     if (first->kind == WGI_NODE_NUMBER) wgi_put(w, "e[k]");
     else if (first->when != WGI_EACH) wgi_put(w, "u[%u + k]", w->slot[x[0]]);
@@ -356,7 +356,7 @@ static const char arrays[] =
 static const char lookup[] = "static V array_lookup(size_t n, const V *x) {\n"
                              "  V y;\n"
                              "  for (int l = 0; l < WIDTH; l++) {\n"
-                             "    const size_t k = wgi_array_place(n - 1, x[n - 1][l]);\n"
+                             "    const size_t k = wgi_array_index(n - 1, x[n - 1][l]);\n"
                              "    y[l] = k < n - 1 ? x[k][l] : NAN;\n"
                              "  }\n"
                              "  return y;\n"
@@ -464,7 +464,7 @@ void wgi_native_write(wgi_writer *w, const wgi_native_form *form, const char *ke
     if (k.arrays && !wgi_needs(w, "wgi_array_norm2_value"))
         wgi_put(w, "double wgi_array_norm2_value(size_t, const double *, const double *);\n");
     if (k.arrays) wgi_put_named(w, arrays);
-    if (wgi_needs(w, "wgi_array_place")) wgi_put_named(w, lookup);
+    if (wgi_needs(w, "wgi_array_index")) wgi_put_named(w, lookup);
     wgi_put_named(w, macros);
     wgi_put(w, "#define TERM(v) %s\n",
             w->f->bytecode->sums > SUMS_APART ? "(V)((M)(v) & live)" : "(v)");

@@ -68,7 +68,7 @@ static void part(wgi_fn_maker *m, wgi_when when, uint32_t low, uint32_t high) {
         (void)wgi_fail(m->c, WG_ENOMEM, "a function: %zu numbers at a time", m->slots);
         return;
     }
-    wgi_fn_place(m, first_call);
+    wgi_fn_put_columns(m, first_call);
     m->p.part[when].slots = m->slots;
     if (when != WGI_EACH || wgi_fn_failed(m)) return;
     m->f->stats.columns = m->slots - WGI_FN_FIXED;
@@ -122,24 +122,24 @@ static void uniforms(wgi_fn_maker *m) {
     const uint32_t each = wgi_fn_first_each(f), after = wgi_fn_first_after(f);
     mark_uniforms(m);
     uint32_t at = 0;
-    *wgi_fn_uniform_place(m, m->one + 1) = at++;
-    *wgi_fn_uniform_place(m, m->zero) = at++;
-    *wgi_fn_uniform_place(m, m->one) = at++;
+    *wgi_fn_uniform_entry(m, m->one + 1) = at++;
+    *wgi_fn_uniform_entry(m, m->zero) = at++;
+    *wgi_fn_uniform_entry(m, m->one) = at++;
     for (uint32_t i = (uint32_t)f->n; i < each; i++)
-        if (f->node[i].kind == WGI_NODE_NUMBER) *wgi_fn_uniform_place(m, i) = at++;
+        if (f->node[i].kind == WGI_NODE_NUMBER) *wgi_fn_uniform_entry(m, i) = at++;
     p->numbers = at - 1;
     for (uint32_t i = 0; i < f->n; i++)
-        if (f->node[i].when == WGI_ONCE) *wgi_fn_uniform_place(m, i) = at++;
+        if (f->node[i].when == WGI_ONCE) *wgi_fn_uniform_entry(m, i) = at++;
     for (uint32_t i = 0; i < each; i++)
-        if (becomes_uniform(m, i, WGI_ONCE)) *wgi_fn_uniform_place(m, i) = at++;
+        if (becomes_uniform(m, i, WGI_ONCE)) *wgi_fn_uniform_entry(m, i) = at++;
     p->sum_at = at;
     for (uint32_t i = after; i < f->nodes; i++)
         if (wgi_fn_is_sum(m, i)) {
-            *wgi_fn_uniform_place(m, i) = at++;
+            *wgi_fn_uniform_entry(m, i) = at++;
             m->sum[wgi_fn_operands_of(m, i)[0]] = (uint32_t)p->sums++;
         }
     for (uint32_t i = after; i < f->nodes; i++)
-        if (becomes_uniform(m, i, WGI_AFTER)) *wgi_fn_uniform_place(m, i) = at++;
+        if (becomes_uniform(m, i, WGI_AFTER)) *wgi_fn_uniform_entry(m, i) = at++;
     p->uniforms = at;
 }
 

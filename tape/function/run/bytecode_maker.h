@@ -123,12 +123,12 @@ static inline uint32_t wgi_fn_first_after(const wg_function *f) {
     return wgi_fn_first_each(f) + (uint32_t)f->each;
 }
 /* Where the number of its uniform is kept; NULL: operations of each point have none. */
-static inline uint32_t *wgi_fn_uniform_place(const wgi_fn_maker *m, uint32_t i) {
+static inline uint32_t *wgi_fn_uniform_entry(const wgi_fn_maker *m, uint32_t i) {
     if (i < wgi_fn_first_each(m->f)) return m->uniform + i;
     return i < wgi_fn_first_after(m->f) ? NULL : m->uniform + (i - m->f->each);
 }
 static inline uint32_t wgi_fn_uniform_of(const wgi_fn_maker *m, uint32_t i) {
-    const uint32_t *const at = wgi_fn_uniform_place(m, i);
+    const uint32_t *const at = wgi_fn_uniform_entry(m, i);
     return at == NULL ? WGI_NO_NODE : *at;
 }
 /* How many operations, results, sums and comparisons read it; in the order of units, of one
@@ -208,6 +208,6 @@ static inline int wgi_fn_is_exchange(const wgi_fn_maker *m, uint32_t i, uint32_t
 void wgi_fn_select(wgi_fn_maker *m);
 void wgi_fn_deal_columns(wgi_fn_maker *m);
 /* Puts columns in the place of nodes, in instructions, calls and groups. */
-void wgi_fn_place(wgi_fn_maker *m, size_t first_call);
+void wgi_fn_put_columns(wgi_fn_maker *m, size_t first_call);
 
 #endif

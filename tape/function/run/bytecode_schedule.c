@@ -119,10 +119,10 @@ void wgi_fn_families(wgi_fn_maker *m) {
             const uint32_t j = table[at][0] | table[at][1] | table[at][2];
             if (j == 0 || same_operands(m, table[at], i)) break;
         }
-        uint32_t *const to = table[at], value = to[0], rows = to[1], kept = to[2];
+        uint32_t *const to = table[at], value = to[0], rows = to[1], slope = to[2];
         if (n->kind == WGI_NODE_OP) {
             to[0] = i + 1;
-            if (kept != 0 && m->sibling[kept - 1] == WGI_NO_NODE) join(m, kept - 1, i);
+            if (slope != 0 && m->sibling[slope - 1] == WGI_NO_NODE) join(m, slope - 1, i);
         } else if (wgi_fn_by_rows(m, n)) {
             if (rows == 0) to[1] = i + 1;
             else join(m, rows - 1, i);

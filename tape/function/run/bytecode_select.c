@@ -571,7 +571,7 @@ static inline uint32_t placed(const wgi_fn_maker *m, const draft *d, int k) {
     }
 }
 
-void wgi_fn_place(wgi_fn_maker *m, size_t first_call) {
+void wgi_fn_put_columns(wgi_fn_maker *m, size_t first_call) {
     size_t count;
     draft *const all = drafts_of(m, &count);
     uint32_t *const columns = m->columns.at;

@@ -97,7 +97,7 @@ void wgi_fn_call_run(wgi_fn_run *r, const wgi_fn_call *call) {
     const uint32_t *const x_at = r->bytecode->list + call->list;
     const uint32_t *const y_at = x_at + call->operands;
     double *const scratch = COLUMN(wgi_fn_offset(WGI_FN_SCRATCH));
-    double *const kept = COLUMN(wgi_fn_offset(WGI_FN_SCRATCH2));
+    double *const residual = COLUMN(wgi_fn_offset(WGI_FN_SCRATCH2));
     wg_block_arg in[4], out;
     if (call->how >= WGI_FN_ROWS) {
         if (call->how == WGI_FN_ARRAY) r->machine->array(r, call);
@@ -111,7 +111,7 @@ void wgi_fn_call_run(wgi_fn_run *r, const wgi_fn_call *call) {
     }
     out.value = COLUMN(y_at[0]);
     out.bar = NULL;
-    if (call->how == WGI_FN_VALUE) call->kernel(r->lanes, in, &out, kept, call->op);
+    if (call->how == WGI_FN_VALUE) call->kernel(r->lanes, in, &out, residual, call->op);
     else if (call->how == WGI_FN_SLOPE)
         call->kernel(r->lanes, in, &out, COLUMN(y_at[1]), call->op);
     else {
@@ -119,10 +119,10 @@ void wgi_fn_call_run(wgi_fn_run *r, const wgi_fn_call *call) {
         double *const d = out.value;
         for (size_t p = 0; p < r->lanes; p++) d[p] = -0.0;
         out.value = call->value != WGI_NO_NODE ? COLUMN(call->value) : scratch;
-        if (call->value == WGI_NO_NODE) call->kernel(r->lanes, in, &out, kept, call->op);
+        if (call->value == WGI_NO_NODE) call->kernel(r->lanes, in, &out, residual, call->op);
         out.bar = COLUMN(wgi_fn_offset(WGI_FN_ONES));
         in[call->part].bar = d;
-        call->adjoint(r->lanes, in, &out, kept, call->op);
+        call->adjoint(r->lanes, in, &out, residual, call->op);
     }
 }
 

@@ -469,7 +469,7 @@ static void log_sum_exp(const wgi_fn_run *r, const uint32_t *list, size_t n, VA 
 static void look_up(const wgi_fn_run *r, const uint32_t *list, size_t n, double *y) {
     const double *const index = AT(list[n - 1]);
     for (size_t p = 0; p < r->lanes; p++) {
-        const size_t k = wgi_array_place(n - 1, index[p]);
+        const size_t k = wgi_array_index(n - 1, index[p]);
         y[p] = k < n - 1 ? AT(list[k])[p] : NAN;
     }
 }

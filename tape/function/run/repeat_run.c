@@ -224,7 +224,7 @@ void wgi_fn_repeat_run(wgi_fn_run *r, const wgi_fn_call *call) {
     work w;
     wgi_pieces c = {r->whole, 0};
     cut(&w, wgi_repeat_of(r->function, &r->function->node[call->node]), &c);
-    wgi_repeat_places(w.r, w.operand_at, w.part_at);
+    wgi_repeat_starts(w.r, w.operand_at, w.part_at);
     w.states = wgi_arguments_size(w.carried, w.f->input);
     if (w.carried == 0) at_steps(r, call, &w);
     else through_steps(r, call, &w);

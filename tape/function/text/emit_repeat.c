@@ -53,7 +53,7 @@ static struct wgi_repeat_layout *layout_of(wgi_writer *w, uint32_t node) {
     l->wanted = wg_tape_keep(t, outputs + 1, NULL);
     if (w->c->status != WG_OK) return NULL;
     memset(l->wanted, NOT_WANTED, outputs + 1);
-    wgi_repeat_places(r, NULL, l->part_at);
+    wgi_repeat_starts(r, NULL, l->part_at);
     return l;
 }
 

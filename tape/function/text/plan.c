@@ -118,11 +118,11 @@ void wgi_plan_slots(wgi_writer *w) {
         const uint32_t node = w->list[i];
         if (w->unit[node] != now) { /* slots whose last use is before this unit */
             now = w->unit[node];
-            size_t kept = 0;
+            size_t left = 0;
             for (size_t k = 0; k < count; k++)
                 if (w->end[ending[k]] < now) w->spare[spares++] = w->slot[ending[k]];
-                else ending[kept++] = ending[k];
-            count = kept;
+                else ending[left++] = ending[k];
+            count = left;
         }
         if (w->end[node] == w->unit[node]) continue;
         /* those of repeats are put apart */
