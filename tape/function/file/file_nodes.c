@@ -11,17 +11,14 @@
 #include <string.h>
 
 enum { MATRICES_BYTES = 2 + 3 * 4, BLOCK_BYTES = 3 * 4 };
-enum { NEEDED = 1, SUMMED = 2 }; /* what a node has been used for */
+enum { ORDER = 1 << 16, MOST = UINT32_MAX / 8 }; /* of matrices, and of their elements */
+enum { NEEDED = 1, SUMMED = 2 };                 /* what a node has been used for */
 _Static_assert(WGI_OP_COUNT < 128, "the table of names has room");
 
 /* ---- operations by name ---- */
 
 static size_t place_of(const char *name, size_t bytes) {
     return (size_t)wgi_checksum(WGI_CHECKSUM_START, name, bytes) & 255;
-}
-
-static int is_name(const char *name, const char *text, size_t bytes) {
-    return strncmp(name, text, bytes) == 0 && name[bytes] == 0;
 }
 
 void wgi_file_list_builtins(wgi_file_reader *r) {
@@ -37,11 +34,11 @@ void wgi_file_list_builtins(wgi_file_reader *r) {
 static const wg_scalar_op *op_named(const wgi_file_reader *r, int user, const char *name,
                                     size_t bytes) {
     for (size_t i = 0; user && i < r->user_count; i++)
-        if (is_name(r->user[i]->name, name, bytes)) return r->user[i];
+        if (wgi_word_is(name, bytes, r->user[i]->name)) return r->user[i];
     for (size_t i = 0; user && wgi_expand_row(i) != NULL; i++)
-        if (is_name(wgi_expand_row(i)->name, name, bytes)) return wgi_expand_row(i);
+        if (wgi_word_is(name, bytes, wgi_expand_row(i)->name)) return wgi_expand_row(i);
     for (size_t at = place_of(name, bytes); !user && r->by_name[at] != 0; at = (at + 1) & 255)
-        if (is_name(wgi_scalar_ops[r->by_name[at] - 1].name, name, bytes))
+        if (wgi_word_is(name, bytes, wgi_scalar_ops[r->by_name[at] - 1].name))
             return &wgi_scalar_ops[r->by_name[at] - 1];
     return NULL;
 }
@@ -58,7 +55,7 @@ const char *wgi_file_name_today(int user, const char *name, size_t bytes) {
                   {1, "matern_32", "wgi_matern_32"},
                   {1, "matern_52", "wgi_matern_52"}};
     for (size_t i = 0; i < sizeof former / sizeof *former; i++)
-        if (former[i].user == user && is_name(former[i].then, name, bytes))
+        if (former[i].user == user && wgi_word_is(name, bytes, former[i].then))
             return former[i].now;
     return NULL;
 }
@@ -73,14 +70,12 @@ static const wg_scalar_op *find_op(wgi_file_reader *r, int user, const char *nam
     return op_named(r, user, today, strlen(today));
 }
 
-/* Finds an operation on arrays that flatten/recording.c leaves as a single node. */
+/* Finds an operation on arrays that is a node. */
 static int find_array(const char *name, size_t bytes, unsigned char *array) {
-    static const unsigned char some[] = {WGI_ARRAY_norm2, WGI_ARRAY_logsumexp,
-                                         WGI_ARRAY_maximum, WGI_ARRAY_minimum,
-                                         WGI_ARRAY_lookup};
-    for (size_t i = 0; i < sizeof some; i++) {
-        if (!is_name(wgi_array_ops[some[i]].name, name, bytes)) continue;
-        *array = some[i];
+    for (unsigned op = 0; op < WGI_ARRAY_COUNT; op++) {
+        if (!wgi_array_is_node(op) || !wgi_word_is(name, bytes, wgi_array_ops[op].name))
+            continue;
+        *array = (unsigned char)op;
         return 1;
     }
     return 0;
@@ -124,7 +119,6 @@ static wg_status node_name(wgi_file_reader *r, size_t i, int user, wgi_node *n) 
  * of elements overflows, and operands and results have to be few enough for nodes to be
  * numbered. */
 static wg_status of_matrices(wgi_file_reader *r, size_t i, wgi_node *n) {
-    enum { ORDER = 1 << 16, MOST = UINT32_MAX / 8 };
     wgi_dense_op op;
     op.kind = (unsigned)wgi_file_get(r, 1);
     op.flags = (unsigned)wgi_file_get(r, 1);
@@ -148,7 +142,6 @@ static wg_status of_matrices(wgi_file_reader *r, size_t i, wgi_node *n) {
 
 /* Reads the sizes of one whose name is known; they are bounded likewise. */
 static wg_status of_block(wgi_file_reader *r, size_t i, wgi_node *n) {
-    enum { ORDER = 1 << 16, MOST = UINT32_MAX / 8 };
     wgi_whole_op op = {wgi_wholes[n->array], {0, 0, 0}};
     int fit = 1;
     for (int k = 0; k < 3; k++) {

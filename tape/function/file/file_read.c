@@ -325,9 +325,12 @@ static wg_status build(wgi_file_reader *r, wg_function **out) {
 
 /* ---- calls ---- */
 
+/* from: what messages call the place that it is read from; given: is there such a place? */
 static wg_status open(wgi_drive *d, wgi_file_reader *r, wg_tape *t, const char *call,
-                      const wg_scalar_op *const *user, size_t user_count) {
+                      const char *from, int given, const wg_scalar_op *const *user,
+                      size_t user_count, wg_function **out) {
     memset(r, 0, sizeof *r);
+    if (out != NULL) *out = NULL;
     wg_status s = wgi_drive_open_alone(d, t, call);
     if (s != WG_OK) return s;
     r->c = d->c, r->call = call, r->user = user, r->user_count = user_count;
@@ -343,6 +346,8 @@ static wg_status open(wgi_drive *d, wgi_file_reader *r, wg_tape *t, const char *
             s = wgi_fail(r->c, WG_EARG, "%s: operation %s has %u operands", call, user[i]->name,
                          user[i]->arity);
     }
+    if (s == WG_OK && out == NULL) s = wgi_fail(r->c, WG_ENULL, "%s: out is NULL", call);
+    if (s == WG_OK && !given) s = wgi_fail(r->c, WG_ENULL, "%s: %s is NULL", call, from);
     wgi_file_list_builtins(r);
     return s;
 }
@@ -355,13 +360,10 @@ static wg_status load(wgi_file_reader *r, size_t bytes, wg_function **out) {
 wg_status wg_function_load(wg_tape *t, const void *data, size_t bytes,
                            const wg_scalar_op *const *user, size_t user_count,
                            wg_function **out) {
-    static const char call[] = "wg_function_load";
     wgi_drive d;
     wgi_file_reader r;
-    if (out != NULL) *out = NULL;
-    wg_status s = open(&d, &r, t, call, user, user_count);
-    if (s == WG_OK && out == NULL) s = wgi_fail(d.c, WG_ENULL, "%s: out is NULL", call);
-    if (s == WG_OK && data == NULL) s = wgi_fail(d.c, WG_ENULL, "%s: data is NULL", call);
+    wg_status s =
+        open(&d, &r, t, "wg_function_load", "data", data != NULL, user, user_count, out);
     r.base = data;
     if (s == WG_OK) s = load(&r, bytes, out);
     return wgi_drive_close(&d, s);
@@ -399,14 +401,11 @@ static wg_status collect(wgi_file_reader *r, wg_read *read, void *ctx, size_t *g
 wg_status wg_function_read(wg_tape *t, wg_read *read, void *ctx,
                            const wg_scalar_op *const *user, size_t user_count,
                            wg_function **out) {
-    static const char call[] = "wg_function_read";
     wgi_drive d;
     wgi_file_reader r;
     size_t bytes = 0;
-    if (out != NULL) *out = NULL;
-    wg_status s = open(&d, &r, t, call, user, user_count);
-    if (s == WG_OK && out == NULL) s = wgi_fail(d.c, WG_ENULL, "%s: out is NULL", call);
-    if (s == WG_OK && read == NULL) s = wgi_fail(d.c, WG_ENULL, "%s: read is NULL", call);
+    wg_status s =
+        open(&d, &r, t, "wg_function_read", "read", read != NULL, user, user_count, out);
     if (s == WG_OK) s = collect(&r, read, ctx, &bytes);
     if (s == WG_OK) s = load(&r, bytes, out);
     return wgi_drive_close(&d, s);

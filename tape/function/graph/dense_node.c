@@ -133,6 +133,20 @@ static size_t *rows_of(wgi_graph *g, matrix a, size_t *count) {
     return row;
 }
 
+/* Elements [from, rows) of the columns `col` of a, behind what *to points to. */
+static void put_columns(wgi_graph *g, matrix a, size_t from, size_t cols, const size_t *col,
+                        uint32_t **to) {
+    for (size_t j = 0; j < cols; j++)
+        for (size_t i = from; i < a.rows; i++)
+            *(*to)++ = wgi_graph_or_zero(g, *at(a, i, col[j]));
+}
+/* Sets these elements to nodes one after the other. */
+static void number_columns(matrix a, size_t from, size_t cols, const size_t *col,
+                           uint32_t part) {
+    for (size_t j = 0; j < cols; j++)
+        for (size_t i = from; i < a.rows; i++) *at(a, i, col[j]) = part++;
+}
+
 /* The product a b by the zero rule. */
 static matrix product(wgi_graph *g, matrix a, matrix b) {
     const matrix c = nothing(g, a.rows, b.cols);
@@ -183,11 +197,8 @@ static matrix solve_lower(wgi_graph *g, matrix l, matrix b) {
     if (operand == NULL) return x;
     for (size_t j = first; j < b.rows; j++)
         for (size_t i = j; i < b.rows; i++) *to++ = wgi_graph_or_zero(g, *at(l, i, j));
-    for (size_t j = 0; j < k; j++)
-        for (size_t i = first; i < b.rows; i++) *to++ = wgi_graph_or_zero(g, *at(b, i, col[j]));
-    uint32_t part = wgi_graph_dense(g, &op, operand) + 1;
-    for (size_t j = 0; j < k; j++)
-        for (size_t i = first; i < b.rows; i++) *at(x, i, col[j]) = part++;
+    put_columns(g, b, first, k, col, &to);
+    number_columns(x, first, k, col, wgi_graph_dense(g, &op, operand) + 1);
     return x;
 }
 
@@ -211,11 +222,8 @@ static matrix solve_factored(wgi_graph *g, size_t n, const uint32_t *x, unsigned
     if (operand == NULL) return y;
     memcpy(operand, x, before * sizeof *x);
     uint32_t *to = operand + before;
-    for (size_t j = 0; j < k; j++)
-        for (size_t i = 0; i < n; i++) *to++ = wgi_graph_or_zero(g, *at(b, i, col[j]));
-    uint32_t part = wgi_graph_dense(g, &op, operand) + 1;
-    for (size_t j = 0; j < k; j++)
-        for (size_t i = 0; i < n; i++) *at(y, i, col[j]) = part++;
+    put_columns(g, b, 0, k, col, &to);
+    number_columns(y, 0, k, col, wgi_graph_dense(g, &op, operand) + 1);
     return y;
 }
 
@@ -264,17 +272,16 @@ static int open(node *d, wgi_graph *g, uint32_t number) {
     return 1;
 }
 
-/* Results from part `part` on, as a matrix. */
-static matrix results(const node *d, size_t part, size_t rows, size_t cols) {
+/* The first rows * cols results, as a matrix. */
+static matrix results(const node *d, size_t rows, size_t cols) {
     const matrix a = nothing(d->g, rows, cols);
-    for (size_t e = 0; a.p != NULL && e < rows * cols; e++)
-        a.p[e] = d->first + (uint32_t)(part + e);
+    for (size_t e = 0; a.p != NULL && e < rows * cols; e++) a.p[e] = d->first + (uint32_t)e;
     return a;
 }
 
 /* The same for a lower triangle; with `both`, the symmetric matrix of it. */
 static matrix triangle_of_results(const node *d, size_t n, int both) {
-    const matrix all = results(d, 0, wgi_dense_triangle(n), 1);
+    const matrix all = results(d, wgi_dense_triangle(n), 1);
     return all.p == NULL ? all : unpacked(d->g, n, all.p, both);
 }
 
@@ -302,14 +309,12 @@ static void share(const node *d, size_t operand, int f, uint32_t a) {
     d->to[x] = f > 0 ? wgi_graph_plus(d->g, d->to[x], a) : minus(d->g, d->to[x], a);
 }
 
-static void share_matrix(const node *d, size_t operand, int f, matrix a) {
+/* The same for all of a, or its lower triangle, and operands from `operand` on. */
+typedef enum { MATRIX, TRIANGLE } form;
+static void share_all(const node *d, form what, size_t operand, int f, matrix a) {
     for (size_t j = 0; a.p != NULL && j < a.cols; j++)
-        for (size_t i = 0; i < a.rows; i++) share(d, operand++, f, *at(a, i, j));
-}
-
-static void share_triangle(const node *d, size_t operand, int f, matrix a) {
-    for (size_t j = 0; a.p != NULL && j < a.cols; j++)
-        for (size_t i = j; i < a.rows; i++) share(d, operand++, f, *at(a, i, j));
+        for (size_t i = what == TRIANGLE ? j : 0; i < a.rows; i++)
+            share(d, operand++, f, *at(a, i, j));
 }
 
 /* ---- in reverse ---- */
@@ -326,20 +331,20 @@ static void product_reverse(const node *d, const uint32_t *bar) {
     const matrix w = adjoint(d, bar, m, n);
     const matrix a = packed(d->x, m, k), b = packed(d->x + m * k, k, n);
     if (is_wanted(d, 0, m * k))
-        share_matrix(d, 0, 1,
-                     product(d->g, wanted_rows(d, w, a), turned(wanted_rows(d, b, turned(a)))));
+        share_all(d, MATRIX, 0, 1,
+                  product(d->g, wanted_rows(d, w, a), turned(wanted_rows(d, b, turned(a)))));
     if (is_wanted(d, m * k, k * n))
-        share_matrix(d, m * k, 1,
-                     product(d->g, wanted_rows(d, turned(a), b),
-                             turned(wanted_rows(d, turned(w), turned(b)))));
+        share_all(d, MATRIX, m * k, 1,
+                  product(d->g, wanted_rows(d, turned(a), b),
+                          turned(wanted_rows(d, turned(w), turned(b)))));
 }
 
 static void triangle_reverse(const node *d, const uint32_t *bar) {
     const size_t n = d->op.size[0], k = d->op.size[1], elements = wgi_dense_triangle(n);
-    const matrix l = unpacked(d->g, n, d->x, 0), x = results(d, 0, n, k);
+    const matrix l = unpacked(d->g, n, d->x, 0), x = results(d, n, k);
     const matrix b = solve_upper(d->g, l, adjoint(d, bar, n, k));
-    share_matrix(d, elements, 1, b);
-    if (is_wanted(d, 0, elements)) share_triangle(d, 0, -1, product(d->g, b, turned(x)));
+    share_all(d, MATRIX, elements, 1, b);
+    if (is_wanted(d, 0, elements)) share_all(d, TRIANGLE, 0, -1, product(d->g, b, turned(x)));
 }
 
 static void cholesky_reverse(const node *d, const uint32_t *bar) {
@@ -376,11 +381,12 @@ static void cholesky_bar_reverse(const node *d, const uint32_t *bar) {
     const matrix z = unpacked(g, n, bar, 1), s = twice_symmetric(d, n);
     if (g->c->status != WG_OK) return;
     const matrix f = phi(g, between(g, l, z));
-    if (is_wanted(d, elements, elements)) share_triangle(d, elements, 1, product(g, l, f));
+    if (is_wanted(d, elements, elements)) share_all(d, TRIANGLE, elements, 1, product(g, l, f));
     if (!is_wanted(d, 0, elements)) return;
-    share_triangle(d, 0, 1, product(g, w, turned(f)));
+    share_all(d, TRIANGLE, 0, 1, product(g, w, turned(f)));
     const matrix sz = product(g, s, z);
-    if (g->c->status == WG_OK) share_triangle(d, 0, -1, turned(solve_lower(g, l, turned(sz))));
+    if (g->c->status == WG_OK)
+        share_all(d, TRIANGLE, 0, -1, turned(solve_lower(g, l, turned(sz))));
 }
 
 static void solve_reverse(const node *d, const uint32_t *bar) {
@@ -388,10 +394,11 @@ static void solve_reverse(const node *d, const uint32_t *bar) {
     const int turn = (d->op.flags & WGI_DENSE_TURNED) != 0;
     const unsigned flags = WGI_DENSE_RULE | (turn ? 0 : WGI_DENSE_TURNED);
     const matrix b = solve_factored(d->g, n, d->x, flags, adjoint(d, bar, n, k));
-    share_matrix(d, a_at + n * n, 1, b);
+    share_all(d, MATRIX, a_at + n * n, 1, b);
     if (!is_wanted(d, a_at, n * n)) return;
-    const matrix x = results(d, 0, n, k);
-    share_matrix(d, a_at, -1, turn ? product(d->g, x, turned(b)) : product(d->g, b, turned(x)));
+    const matrix x = results(d, n, k);
+    share_all(d, MATRIX, a_at, -1,
+              turn ? product(d->g, x, turned(b)) : product(d->g, b, turned(x)));
 }
 
 /* Nothing to do: only solves and the like read factors, and they have A as an operand for its
@@ -431,7 +438,7 @@ static void det_reverse(const node *d, const uint32_t *bar) {
 }
 
 static void cofactor_reverse(const node *d, const uint32_t *bar) {
-    share_matrix(d, 0, 1, cofactors(d, d->x, bar));
+    share_all(d, MATRIX, 0, 1, cofactors(d, d->x, bar));
 }
 
 static void no_third(const node *d) {
@@ -444,7 +451,7 @@ static void no_third(const node *d) {
 static void cofactor_bar_reverse(const node *d, const uint32_t *bar) {
     const size_t n = d->op.size[0];
     if (is_wanted(d, 0, n * n)) no_third(d);
-    else share_matrix(d, n * n, 1, cofactors(d, d->x, bar));
+    else share_all(d, MATRIX, n * n, 1, cofactors(d, d->x, bar));
 }
 
 void wgi_dense_reverse(wgi_graph *g, uint32_t number, const uint32_t *bar,
@@ -469,39 +476,34 @@ void wgi_dense_reverse(wgi_graph *g, uint32_t number, const uint32_t *bar,
 
 /* ---- forward ---- */
 
-static void set_matrix(const node *d, uint32_t *tangent, matrix a) {
+static void set(const node *d, form what, uint32_t *tangent, matrix a) {
     uint32_t part = d->first;
     for (size_t j = 0; a.p != NULL && j < a.cols; j++)
-        for (size_t i = 0; i < a.rows; i++) tangent[part++] = *at(a, i, j);
-}
-
-static void set_triangle(const node *d, uint32_t *tangent, matrix a) {
-    uint32_t part = d->first;
-    for (size_t j = 0; a.p != NULL && j < a.cols; j++)
-        for (size_t i = j; i < a.rows; i++) tangent[part++] = *at(a, i, j);
+        for (size_t i = what == TRIANGLE ? j : 0; i < a.rows; i++)
+            tangent[part++] = *at(a, i, j);
 }
 
 static void product_forward(const node *d, uint32_t *tangent) {
     const size_t m = d->op.size[0], n = d->op.size[1], k = d->op.size[2];
     const matrix c = product(d->g, packed(d->xt, m, k), packed(d->x + m * k, k, n));
     add(d->g, c, 1, product(d->g, packed(d->x, m, k), packed(d->xt + m * k, k, n)));
-    set_matrix(d, tangent, c);
+    set(d, MATRIX, tangent, c);
 }
 
 static void triangle_forward(const node *d, uint32_t *tangent) {
     const size_t n = d->op.size[0], k = d->op.size[1], elements = wgi_dense_triangle(n);
     const matrix l = unpacked(d->g, n, d->x, 0), lt = unpacked(d->g, n, d->xt, 0);
-    const matrix r = packed(d->xt + elements, n, k), x = results(d, 0, n, k);
+    const matrix r = packed(d->xt + elements, n, k), x = results(d, n, k);
     if (d->g->c->status != WG_OK) return;
     add(d->g, r, -1, product(d->g, lt, x));
-    set_matrix(d, tangent, solve_lower(d->g, l, r));
+    set(d, MATRIX, tangent, solve_lower(d->g, l, r));
 }
 
 static void cholesky_forward(const node *d, uint32_t *tangent) {
     const size_t n = d->op.size[0];
     const matrix l = triangle_of_results(d, n, 0), at_ = unpacked(d->g, n, d->xt, 1);
     if (d->g->c->status != WG_OK) return;
-    set_triangle(d, tangent, product(d->g, l, phi(d->g, between(d->g, l, at_))));
+    set(d, TRIANGLE, tangent, product(d->g, l, phi(d->g, between(d->g, l, at_))));
 }
 
 static void cholesky_bar_forward(const node *d, uint32_t *tangent) {
@@ -520,7 +522,7 @@ static void cholesky_bar_forward(const node *d, uint32_t *tangent) {
     for (size_t j = 0; g->c->status == WG_OK && j < n; j++)
         for (size_t i = j + 1; i < n; i++)
             *at(y, i, j) = wgi_graph_plus(g, *at(y, i, j), *at(y, j, i));
-    set_triangle(d, tangent, y);
+    set(d, TRIANGLE, tangent, y);
 }
 
 static void lu_forward(const node *d, uint32_t *tangent) { (void)d, (void)tangent; }
@@ -529,8 +531,8 @@ static void solve_forward(const node *d, uint32_t *tangent) {
     const size_t n = d->op.size[0], k = d->op.size[1], a_at = n * n + n;
     const int turn = (d->op.flags & WGI_DENSE_TURNED) != 0;
     const matrix a = packed(d->xt + a_at, n, n), r = packed(d->xt + a_at + n * n, n, k);
-    add(d->g, r, -1, product(d->g, turn ? turned(a) : a, results(d, 0, n, k)));
-    set_matrix(d, tangent, solve_factored(d->g, n, d->x, d->op.flags | WGI_DENSE_RULE, r));
+    add(d->g, r, -1, product(d->g, turn ? turned(a) : a, results(d, n, k)));
+    set(d, MATRIX, tangent, solve_factored(d->g, n, d->x, d->op.flags | WGI_DENSE_RULE, r));
 }
 
 static void logdet_forward(const node *d, uint32_t *tangent) {
@@ -538,18 +540,18 @@ static void logdet_forward(const node *d, uint32_t *tangent) {
     const matrix c = inverse(d->g, n, d->x), row = nothing(d->g, 1, n * n);
     if (d->g->c->status != WG_OK) return;
     for (size_t e = 0; e < n * n; e++) row.p[e] = *at(c, e / n, e % n);
-    set_matrix(d, tangent, product(d->g, row, packed(d->xt + n * n + n, n * n, 1)));
+    set(d, MATRIX, tangent, product(d->g, row, packed(d->xt + n * n + n, n * n, 1)));
 }
 
 static void det_forward(const node *d, uint32_t *tangent) {
     const size_t nn = d->op.size[0] * d->op.size[0];
     const matrix c = cofactors(d, d->x, NULL);
     if (d->g->c->status != WG_OK) return;
-    set_matrix(d, tangent, product(d->g, packed(c.p, 1, nn), packed(d->xt, nn, 1)));
+    set(d, MATRIX, tangent, product(d->g, packed(c.p, 1, nn), packed(d->xt, nn, 1)));
 }
 
 static void cofactor_forward(const node *d, uint32_t *tangent) {
-    set_matrix(d, tangent, cofactors(d, d->x, d->xt));
+    set(d, MATRIX, tangent, cofactors(d, d->x, d->xt));
 }
 
 static void cofactor_bar_forward(const node *d, uint32_t *tangent) {
@@ -557,7 +559,7 @@ static void cofactor_bar_forward(const node *d, uint32_t *tangent) {
     int any = 0;
     for (size_t e = 0; e < nn; e++) any |= d->xt[e] != WGI_NO_NODE;
     if (any) no_third(d);
-    else set_matrix(d, tangent, cofactors(d, d->x, d->xt + nn));
+    else set(d, MATRIX, tangent, cofactors(d, d->x, d->xt + nn));
 }
 
 void wgi_dense_forward(wgi_graph *g, uint32_t number, uint32_t *tangent) {

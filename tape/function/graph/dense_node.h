@@ -8,18 +8,10 @@
 #ifndef WGI_TAPE_FUNCTION_GRAPH_DENSE_NODE_H
 #define WGI_TAPE_FUNCTION_GRAPH_DENSE_NODE_H
 
-#include <string.h>
-
 #include "graph.h"
 
 static inline wgi_node wgi_dense_node(const wgi_dense_op *op) {
-    wgi_node n;
-    memset(&n, 0, sizeof n);
-    n.kind = WGI_NODE_DENSE;
-    n.array = (unsigned char)(op->kind | op->flags << 4);
-    n.part = (uint32_t)op->size[0];
-    n.size[0] = (uint32_t)op->size[1], n.size[1] = (uint32_t)op->size[2];
-    return n;
+    return wgi_node_of_matrices(WGI_NODE_DENSE, op->kind | op->flags << 4, op->size);
 }
 
 static inline wgi_dense_op wgi_dense_of(const wgi_node *n) {

@@ -41,6 +41,15 @@ typedef struct wgi_node {
     };
 } wgi_node;
 
+/* One for an operation on matrices, of kind DENSE or WHOLE. */
+static inline wgi_node wgi_node_of_matrices(wgi_node_kind kind, size_t array,
+                                            const size_t *size) {
+    return (wgi_node){.kind = (unsigned char)kind,
+                      .array = (unsigned char)array,
+                      .part = (uint32_t)size[0],
+                      .size = {(uint32_t)size[1], (uint32_t)size[2]}};
+}
+
 /* When a node can be computed whose operands are of the times of which `seen` has the bits. */
 static inline unsigned char wgi_when_of(unsigned seen, unsigned kind) {
     if ((seen >> WGI_AFTER & 1) || kind == WGI_NODE_SUM) return WGI_AFTER;
@@ -147,14 +156,14 @@ typedef struct wgi_graph {
     /* the operation of a recording that is being taken apart, and the one that the first node
      * with parts is of; NULL: none */
     const char *taking, *whole_of;
-    const struct wgi_repeat *
-        *repeat; /* in the arena, or of a function that outlives the graph */
+    /* in the arena, or of a function that outlives the graph */
+    const struct wgi_repeat **repeat;
     size_t repeats;
     wgi_graph_guard *guard;
     size_t guards;
     wgi_list_room repeat_room, guard_room;
-    uint32_t
-        *guard_table; /* comparisons by content: 0, an empty place, or their number plus 1 */
+    /* comparisons by content: 0, an empty entry, or their number plus 1 */
+    uint32_t *guard_table;
     size_t guard_slots;
     wg_function_stats stats;
 } wgi_graph;
@@ -232,6 +241,8 @@ size_t wgi_argument_size(const wg_argument *a);
 
 /* The value of a node that is neither a sum nor has parts, at operands x. */
 double wgi_node_value(const wgi_node *node, const double *x);
+/* Does an operation on an array stay one node? The others are written out (taking_entry.c). */
+int wgi_array_is_node(unsigned array);
 /* Is the value NaN whenever an operand is? */
 int wgi_node_shows_nan(const wgi_node *n);
 /* Of values and partials of operations: a hash of the operation and its operands, which are in
@@ -241,6 +252,11 @@ int wgi_scalar_same(const wgi_node *a, const wgi_node *b, const uint32_t *operan
 /* What a node costs at a point, as a rough number of additions; r: the repeat that it stands
  * for. */
 size_t wgi_node_cost(const wgi_node *n, const struct wgi_repeat *r);
+/* Is node i a sum over the points? (A sum of what is done once is only a multiple of it.) */
+static inline int wgi_node_sums_points(const wg_function *f, size_t i) {
+    return f->node[i].kind == WGI_NODE_SUM &&
+           f->node[f->operand[f->node[i].first]].when == WGI_EACH;
+}
 /* Does any node have parts? */
 int wgi_function_has_wholes(const wg_function *f);
 /* The cost of all operations at a point; the cost of those that have parts. */

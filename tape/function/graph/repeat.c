@@ -53,10 +53,13 @@ int wgi_repeat_fits(const wgi_repeat *r) {
            wgi_repeat_parts(r) < WGI_REPEAT_MOST;
 }
 
-size_t wgi_repeat_guards(const wg_function *f) {
+size_t wgi_repeat_guards_before(const wg_function *f, size_t k) {
     size_t guards = f->guards;
-    for (size_t k = 0; k < f->repeats; k++) guards += wgi_repeat_guards(f->repeat[k].body);
+    while (k-- > 0) guards += wgi_repeat_guards(f->repeat[k].body);
     return guards;
+}
+size_t wgi_repeat_guards(const wg_function *f) {
+    return wgi_repeat_guards_before(f, f->repeats);
 }
 
 int wgi_repeat_is_solver(const wgi_repeat *r) {

@@ -75,6 +75,9 @@ int wgi_repeat_same(const wgi_repeat *a, const wgi_repeat *b);
 /* How many comparisons there are in the bodies of its repeats, and in those of the repeats in
  * these. */
 size_t wgi_repeat_guards(const wg_function *f);
+/* How many comparisons come before those of the body of repeat k: a function's own, then those
+ * of its repeats in their order. */
+size_t wgi_repeat_guards_before(const wg_function *f, size_t k);
 
 /* Operations at a point, those of bodies counted in each of their steps. */
 size_t wgi_repeat_work(const wg_function *f);

@@ -72,7 +72,7 @@ static uint32_t written_out(wgi_graph *g, unsigned op, size_t n, const uint32_t 
     }
 }
 
-static int stays_one_node(unsigned op) {
+int wgi_array_is_node(unsigned op) {
     return op == WGI_ARRAY_norm2 || op == WGI_ARRAY_logsumexp || op == WGI_ARRAY_maximum ||
            op == WGI_ARRAY_minimum || op == WGI_ARRAY_lookup;
 }
@@ -80,6 +80,6 @@ static int stays_one_node(unsigned op) {
 uint32_t wgi_taking_array(wgi_graph *g, const wgi_entry *e, const uint32_t *operand,
                           const uint32_t *number) {
     g->stats.operations++;
-    if (stays_one_node(e->op)) return wgi_graph_array(g, e->op, e->operands, operand);
+    if (wgi_array_is_node(e->op)) return wgi_graph_array(g, e->op, e->operands, operand);
     return written_out(g, e->op, e->operands, operand, number);
 }

@@ -7,19 +7,11 @@
 #ifndef WGI_TAPE_FUNCTION_GRAPH_WHOLE_NODE_H
 #define WGI_TAPE_FUNCTION_GRAPH_WHOLE_NODE_H
 
-#include <string.h>
-
 #include "graph.h"
 #include "ops/matrix/whole.h"
 
 static inline wgi_node wgi_whole_node(const wgi_whole_op *op) {
-    wgi_node n;
-    memset(&n, 0, sizeof n);
-    n.kind = WGI_NODE_WHOLE;
-    n.array = (unsigned char)wgi_whole_index(op->row);
-    n.part = (uint32_t)op->size[0];
-    n.size[0] = (uint32_t)op->size[1], n.size[1] = (uint32_t)op->size[2];
-    return n;
+    return wgi_node_of_matrices(WGI_NODE_WHOLE, wgi_whole_index(op->row), op->size);
 }
 
 static inline wgi_whole_op wgi_whole_of(const wgi_node *n) {

@@ -68,17 +68,11 @@ static wgi_set set_of(const wgi_walk *w, const wgi_node *n, wgi_set *x) {
 
 /* ---- a function at its points ----------------------------------------------------------- */
 
-/* Is node i a sum over the points? */
-static int is_sum(const wg_function *f, size_t i) {
-    return f->node[i].kind == WGI_NODE_SUM &&
-           f->node[f->operand[f->node[i].first]].when == WGI_EACH;
-}
-
 static void put_node(wgi_walk *w, size_t i, size_t points) {
     const wgi_node *const n = &w->f->node[i];
     for (uint32_t k = 0; k < n->count; k++)
         w->operand[k] = w->node[w->f->operand[n->first + k]];
-    if (is_sum(w->f, i)) return;
+    if (wgi_node_sums_points(w->f, i)) return;
     if (w->sets != NULL) w->node[i] = set_of(w, n, w->operand);
     else if (n->kind != WGI_NODE_SUM)
         w->node[i] = wgi_graph_again(w->g, n, wgi_repeat_of(w->f, n), w->operand);
@@ -96,7 +90,7 @@ static void put_nodes(wgi_walk *w, wgi_when when, size_t points) {
 /* Adds the terms of a point to the sums: point after point, in their order. */
 static void add_up(wgi_walk *w) {
     for (size_t i = 0; i < w->f->nodes; i++)
-        if (is_sum(w->f, i))
+        if (wgi_node_sums_points(w->f, i))
             w->node[i] =
                 wgi_walk_plus(w, w->node[i], w->node[w->f->operand[w->f->node[i].first]]);
 }
@@ -148,7 +142,7 @@ static void put_outputs(wgi_walk *w, int sums, size_t p) {
 static wg_status written_out(wgi_walk *w, size_t points) {
     wg_status s = WG_OK;
     for (size_t i = 0; i < w->f->nodes; i++)
-        if (is_sum(w->f, i)) w->node[i] = wgi_walk_zero(w);
+        if (wgi_node_sums_points(w->f, i)) w->node[i] = wgi_walk_zero(w);
     for (size_t p = 0; p < points && s == WG_OK; p++) {
         s = put_inputs(w, WGI_EACH, p);
         put_nodes(w, WGI_EACH, points);
@@ -173,10 +167,10 @@ static void body_outputs(const wgi_walk *w, wgi_builder *b) {
         for (size_t e = 0; e < wgi_argument_size(a); e++)
             wgi_builder_result(b, w->node[w->f->result[j + e]]);
     }
-    for (size_t i = 0; i < w->f->nodes; i++) sums += (size_t)is_sum(w->f, i);
+    for (size_t i = 0; i < w->f->nodes; i++) sums += (size_t)wgi_node_sums_points(w->f, i);
     wgi_builder_output(b, "", &(wg_argument){"sums", sums, 1, 0}, 0);
     for (size_t i = 0; i < w->f->nodes; i++)
-        if (is_sum(w->f, i))
+        if (wgi_node_sums_points(w->f, i))
             wgi_builder_result(
                 b, wgi_graph_sum(&b->g, w->node[w->f->operand[w->f->node[i].first]]));
 }
@@ -234,7 +228,7 @@ static wg_status repeated(wgi_walk *w, size_t points) {
         }
     }
     for (size_t i = 0; i < f->nodes; i++)
-        if (is_sum(f, i)) w->node[i] = part++;
+        if (wgi_node_sums_points(f, i)) w->node[i] = part++;
     return c->status;
 }
 

@@ -12,23 +12,15 @@ static inline int in_place(const wgi_field *f, const wgi_scan_chunk *c) {
 }
 
 /* Copies the lines of a chunk from a field, or from its neighbours, to a contiguous array,
- * entry after entry; spread, back to it. */
-static void collect(const wgi_scan_run *r, const wgi_field *f, const double *field,
-                    const wgi_scan_chunk *c, double *row) {
+ * entry after entry; back: from there to the field. */
+static inline void copy_lines(const wgi_scan_run *r, const wgi_field *f, double *field,
+                              const wgi_scan_chunk *c, double *row, int back) {
     const size_t n = r->s->grid.cells[0];
     for (size_t e = 0; e < f->entries; e++, field += f->size, row += c->stride)
-        for (size_t l = 0; l < c->lines; l++)
-            memcpy(row + l * n, field + wgi_field_line(f, &r->s->grid, c->first + l),
-                   n * sizeof *row);
-}
-
-static void spread(const wgi_scan_run *r, const wgi_field *f, double *field,
-                   const wgi_scan_chunk *c, const double *row) {
-    const size_t n = r->s->grid.cells[0];
-    for (size_t e = 0; e < f->entries; e++, field += f->size, row += c->stride)
-        for (size_t l = 0; l < c->lines; l++)
-            memcpy(field + wgi_field_line(f, &r->s->grid, c->first + l), row + l * n,
-                   n * sizeof *row);
+        for (size_t l = 0; l < c->lines; l++) {
+            double *const line = field + wgi_field_line(f, &r->s->grid, c->first + l);
+            memcpy(back ? line : row + l * n, back ? row + l * n : line, n * sizeof *row);
+        }
 }
 
 /* ---- where inputs come from ------------------------------------------------------------- */
@@ -53,7 +45,7 @@ static wg_points from_field(const wgi_scan_run *r, const wgi_feed *from,
         return (wg_points){at + wgi_field_line(f, &r->s->grid, c->first), !f->global,
                            (ptrdiff_t)f->size};
     double *const row = wgi_pieces_doubles(p, f->entries * c->stride);
-    collect(r, f, at, c, row);
+    copy_lines(r, f, at, c, row, 0);
     return (wg_points){row, 1, (ptrdiff_t)c->stride};
 }
 
@@ -147,7 +139,7 @@ static void store(const wgi_scan_run *r, const wg_argument *y, const wgi_drain *
         for (size_t e = 0; e < f->entries; e++)
             at[f->origin + e * f->size] += w.data[(ptrdiff_t)e * w.entry];
     else if (to->adds) r->in[(*streams)++] = (wgi_scan_stream){f, at, w.data};
-    else if (!in_place(f, c)) spread(r, f, at, c, w.data);
+    else if (!in_place(f, c)) copy_lines(r, f, at, c, w.data, 1);
 }
 
 /* Collects rows; those whose places do not overlap those before are added by themselves. */

@@ -21,7 +21,7 @@ static void forget_part(wgi_fn_maker *m) {
         m->mark[i] &= (unsigned char)(WGI_MARK_UNIFORM | WGI_MARK_CHECKED | WGI_MARK_DEPENDS);
     }
     for (uint32_t i = m->low; i < m->high; i++)
-        if (!wgi_fn_is_sum(m, i)) m->mark[i] |= WGI_MARK_OPERATION;
+        if (!wgi_node_sums_points(m->f, i)) m->mark[i] |= WGI_MARK_OPERATION;
 }
 
 /* Bytes: of the first-level cache, that the columns of native code may take; and of the
@@ -91,7 +91,7 @@ static void part(wgi_fn_maker *m, wgi_when when, uint32_t low, uint32_t high) {
 static int becomes_uniform(const wgi_fn_maker *m, uint32_t i, unsigned when) {
     const wgi_node *const n = wgi_fn_node_of(m, i);
     return n->when == when && (m->mark[i] & WGI_MARK_UNIFORM) && wgi_node_is_operation(n) &&
-           !wgi_fn_is_sum(m, i);
+           !wgi_node_sums_points(m->f, i);
 }
 
 static void mark_uniforms(wgi_fn_maker *m) {
@@ -134,7 +134,7 @@ static void uniforms(wgi_fn_maker *m) {
         if (becomes_uniform(m, i, WGI_ONCE)) *wgi_fn_uniform_entry(m, i) = at++;
     p->sum_at = at;
     for (uint32_t i = after; i < f->nodes; i++)
-        if (wgi_fn_is_sum(m, i)) {
+        if (wgi_node_sums_points(m->f, i)) {
             *wgi_fn_uniform_entry(m, i) = at++;
             m->sum[wgi_fn_operands_of(m, i)[0]] = (uint32_t)p->sums++;
         }
@@ -393,7 +393,8 @@ static void list_uniforms(wgi_fn_maker *m, double *number, uint32_t *uniform_nod
         if (at == WGI_NO_NODE) continue;
         uniform_node[at] = i;
         if (f->node[i].kind == WGI_NODE_NUMBER) number[at - 1] = f->node[i].value;
-        if (wgi_fn_is_sum(m, i)) sum_node[at - m->p.sum_at] = wgi_fn_operands_of(m, i)[0];
+        if (wgi_node_sums_points(m->f, i))
+            sum_node[at - m->p.sum_at] = wgi_fn_operands_of(m, i)[0];
     }
     number[wgi_fn_uniform_of(m, m->one) - 1] = 1;
     for (size_t j = 0; j < f->m; j++) result_uniform[j] = wgi_fn_uniform_of(m, f->result[j]);

@@ -110,11 +110,6 @@ static inline const wgi_node *wgi_fn_node_of(const wgi_fn_maker *m, uint32_t i) 
 static inline const uint32_t *wgi_fn_operands_of(const wgi_fn_maker *m, uint32_t i) {
     return m->f->operand + m->f->node[i].first;
 }
-/* Is it a sum over points? (A sum of a uniform is only a multiple of it.) */
-static inline int wgi_fn_is_sum(const wgi_fn_maker *m, uint32_t i) {
-    return wgi_fn_node_of(m, i)->kind == WGI_NODE_SUM &&
-           wgi_fn_node_of(m, wgi_fn_operands_of(m, i)[0])->when == WGI_EACH;
-}
 /* The nodes that are computed at each point, and those that are computed after, are ranges. */
 static inline uint32_t wgi_fn_first_each(const wg_function *f) {
     return (uint32_t)(f->n + f->numbers + f->once);

@@ -99,10 +99,9 @@ static void get(const wgi_fn_run *r, const wgi_fn_call *call, size_t k, double *
 
 /* A comparison of the body failed, at a point of the run. */
 static void note(wgi_fn_run *r, const wgi_fn_call *call, size_t point, size_t guard) {
-    size_t number = r->function->guards + guard;
-    for (size_t k = 0; k < r->function->node[call->node].part; k++)
-        number += wgi_repeat_guards(r->function->repeat[k].body);
-    wgi_fn_guard_note(r, r->first + point, number);
+    const wg_function *const f = r->function;
+    wgi_fn_guard_note(r, r->first + point,
+                      wgi_repeat_guards_before(f, f->node[call->node].part) + guard);
 }
 
 /* Fills the results of a repeat that was stopped with NaN. */
