@@ -71,21 +71,16 @@ static const wg_scalar_op *row_named(const char *name, size_t length) {
     return NULL;
 }
 
-/* Is it a function of C under its own name? In the text of a user's operation all other names
- * are functions of the user's, even where a row has that name. */
-static int is_of_c(const wg_scalar_op *op) {
-    static const unsigned rows[] = {
-        WGI_OP_acos,    WGI_OP_acosh, WGI_OP_asin,   WGI_OP_asinh,     WGI_OP_atan,
-        WGI_OP_atan2,   WGI_OP_atanh, WGI_OP_cbrt,   WGI_OP_ceil,      WGI_OP_cos,
-        WGI_OP_cosh,    WGI_OP_erf,   WGI_OP_erfc,   WGI_OP_exp,       WGI_OP_exp2,
-        WGI_OP_expm1,   WGI_OP_fabs,  WGI_OP_fdim,   WGI_OP_floor,     WGI_OP_fma,
-        WGI_OP_fmax,    WGI_OP_fmin,  WGI_OP_fmod,   WGI_OP_hypot,     WGI_OP_log,
-        WGI_OP_log10,   WGI_OP_log1p, WGI_OP_log2,   WGI_OP_pow,       WGI_OP_rint,
-        WGI_OP_round,   WGI_OP_sin,   WGI_OP_sinh,   WGI_OP_sqrt,      WGI_OP_tan,
-        WGI_OP_tanh,    WGI_OP_trunc, WGI_OP_lgamma, WGI_OP_remainder, WGI_OP_tgamma,
-        WGI_OP_copysign};
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-        if (op == &wgi_scalar_ops[rows[i]]) return 1;
+int wgi_is_function_of_c(const char *p, size_t length) {
+    static const char *const functions[] = {
+        "acos",     "acosh",     "asin",  "asinh", "atan",     "atan2",  "atanh",     "cbrt",
+        "ceil",     "cos",       "cosh",  "erf",   "erfc",     "exp",    "exp2",      "expm1",
+        "fabs",     "fdim",      "floor", "fma",   "fmax",     "fmin",   "fmod",      "hypot",
+        "log",      "log10",     "log1p", "log2",  "pow",      "rint",   "remainder", "round",
+        "sin",      "sinh",      "sqrt",  "tan",   "tanh",     "trunc",  "lgamma",    "tgamma",
+        "copysign", "nearbyint", "isnan", "isinf", "isfinite", "signbit"};
+    for (size_t i = 0; i < sizeof functions / sizeof *functions; i++)
+        if (wgi_word_is(p, length, functions[i])) return 1;
     return 0;
 }
 
@@ -94,7 +89,10 @@ static part call(parser *p, const char *name, size_t length) {
     if (ours) name += 4, length -= 4;
     const wg_scalar_op *const op = row_named(name, length);
     wgi_recipe_step s = {.op = op};
-    if (op == NULL || op->arity > 4 || (p->users && !ours && !is_of_c(op))) return none(p);
+    if (op == NULL || op->arity > 4) return none(p);
+    /* in the text of a user's operation other names are functions of the user's, even where a
+     * row has that name */
+    if (p->users && !ours && !wgi_is_function_of_c(name, length)) return none(p);
     for (unsigned k = 0; k < op->arity; k++) {
         if (k != 0 && !take(p, ",")) return none(p);
         s.x[k] = choice(p).place;

@@ -249,16 +249,6 @@ static void dump(drawing *o) {
     }
 }
 
-wg_status wg_function_dump(const wg_function *f, wg_write *write, void *ctx) {
-    if (f == NULL || write == NULL) return WG_ENULL;
-    wgi_text text;
-    drawing o;
-    wgi_text_open(&text, NULL, write, ctx);
-    open(&o, f, &text, NULL, 0);
-    dump(&o);
-    return wgi_text_close(&text);
-}
-
 /* ---- a graph: an edge per operand that is no number ---- */
 
 /* Of a body "b0_" */
@@ -387,14 +377,28 @@ static void dot(drawing *o) {
     }
 }
 
-wg_status wg_function_dot(const wg_function *f, wg_write *write, void *ctx) {
+static void digraph(drawing *o) {
+    put(o, "digraph function {\n");
+    dot(o);
+    put(o, "}\n");
+}
+
+/* ---- the calls ---- */
+
+static wg_status draw(const wg_function *f, wg_write *write, void *ctx,
+                      void (*how)(drawing *o)) {
     if (f == NULL || write == NULL) return WG_ENULL;
     wgi_text text;
     drawing o;
     wgi_text_open(&text, NULL, write, ctx);
     open(&o, f, &text, NULL, 0);
-    put(&o, "digraph function {\n");
-    dot(&o);
-    put(&o, "}\n");
+    how(&o);
     return wgi_text_close(&text);
+}
+
+wg_status wg_function_dump(const wg_function *f, wg_write *write, void *ctx) {
+    return draw(f, write, ctx, dump);
+}
+wg_status wg_function_dot(const wg_function *f, wg_write *write, void *ctx) {
+    return draw(f, write, ctx, digraph);
 }

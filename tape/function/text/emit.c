@@ -2,6 +2,7 @@
 /* Functions as C text: what all entry points need, and the order of it all. */
 #include "tape/engine/drive.h"
 #include "emit.h"
+#include "tape/function/graph/words.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -123,11 +124,10 @@ static void all(wgi_writer *w, unsigned entries, size_t unit, int beyond) {
 }
 
 static int is_identifier(const char *name) {
-    for (const char *p = name; *p != 0; p++)
-        if (!(*p >= 'a' && *p <= 'z') && !(*p >= 'A' && *p <= 'Z') && *p != '_' &&
-            !(p != name && *p >= '0' && *p <= '9'))
-            return 0;
-    return *name != 0 && strlen(name) <= 64;
+    const size_t length = strlen(name);
+    for (size_t i = 0; i < length; i++)
+        if (!wgi_in_word(name[i])) return 0;
+    return length != 0 && length <= 64 && !wgi_is_digit(*name);
 }
 
 wg_status wgi_emit(wgi_core *c, const char *call, const wg_function *f,

@@ -45,6 +45,10 @@ int wgi_emit_bodies_check(wgi_core *c, const char *call, const wg_function *f, i
  * slots. */
 void wgi_emit_repeat_slots(wgi_writer *w);
 
+/* The leaf (target.h) of texts that are C for people and programs: where a node stands, or its
+ * name. */
+wgi_spelling wgi_emit_leaf(const wgi_writer *w, uint32_t node);
+
 /* Nodes into the array `to`, from `at` on. */
 void wgi_emit_gather(wgi_writer *w, const char *to, size_t at, const uint32_t *node,
                      size_t count);
@@ -69,7 +73,7 @@ int wgi_emit_dense_reads(const wgi_node *n, uint32_t k);
 /* ---- operations on matrices that are calls of the library: emit_whole.c ---- */
 
 /* Are there any, in bodies too? */
-int wgi_emit_wholes(const wgi_writer *w, int bodies);
+int wgi_emit_wholes(const wg_function *f, int bodies);
 /* Refuses them, by name, in a text that may have no calls of libraries. 0: there are some. */
 int wgi_emit_wholes_check(wgi_core *c, const char *call, const wg_function *f, int blas);
 void wgi_emit_whole_prototype(wgi_writer *w);

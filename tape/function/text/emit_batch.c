@@ -96,10 +96,8 @@ static int places(wgi_writer *w, batch *b) {
         if (w->uses[i] != 0)
             w->slot[i] = (uint32_t)(f->node[i].when == WGI_EACH ? b->inputs++ : w->uniforms++);
     for (size_t i = 0; i < f->nodes; i++) {
-        const wgi_node *const n = &f->node[i];
         b->term[i] = WGI_NO_NODE;
-        if (n->kind == WGI_NODE_SUM && f->node[f->operand[n->first]].when == WGI_EACH)
-            b->term[i] = (uint32_t)b->sums++;
+        if (wgi_node_sums_points(f, i)) b->term[i] = (uint32_t)b->sums++;
     }
     for (size_t k = 0, j = 0; k < f->outputs; k++)
         for (size_t e = 0; e < wgi_argument_size(&f->output[k]); e++, j++) {
@@ -122,14 +120,6 @@ static int places(wgi_writer *w, batch *b) {
 }
 
 /* ---- units of what is done once, and on sums ---- */
-
-static wgi_spelling leaf(const wgi_writer *w, uint32_t node) {
-    const wgi_node *const n = &w->f->node[node];
-    const uint32_t slot = w->slot[node];
-    if (slot == WGI_NO_NODE) return wgi_spell("t%u", wgi_number_of(w, node));
-    if (n->when != WGI_EACH) return wgi_spell("u[%u]", slot);
-    return wgi_spell(n->kind == WGI_NODE_INPUT ? "x[%u][l]" : "t[%u][l]", slot);
-}
 
 static const char *part_of(const batch *b, uint32_t unit) {
     return unit < b->once ? "once" : "after";
@@ -161,7 +151,7 @@ static void once_define(wgi_writer *w, uint32_t node) {
     }
 }
 
-static const wgi_target once = {.leaf = leaf,
+static const wgi_target once = {.leaf = wgi_emit_leaf,
                                 .times = "wgi_times(",
                                 .array = wgi_write_array,
                                 .indent = "    ",
@@ -179,7 +169,7 @@ static const wgi_target lane_wise, careful, vectors;
 static wgi_spelling vector_leaf(const wgi_writer *w, uint32_t node) {
     const wgi_node *const n = &w->f->node[node];
     const uint32_t slot = w->slot[node];
-    if (slot == WGI_NO_NODE || n->when != WGI_EACH) return leaf(w, node);
+    if (slot == WGI_NO_NODE || n->when != WGI_EACH) return wgi_emit_leaf(w, node);
     return wgi_spell(n->kind == WGI_NODE_INPUT ? "X(%u)" : "T(%u)", slot);
 }
 
@@ -246,8 +236,8 @@ static void each_close(wgi_writer *w, uint32_t unit) {
         .number_type = type, .define = wgi_write_definition, .whole = wgi_write_whole,         \
         .open = each_open, .results = each_results, .guard = each_guard, .close = each_close   \
     }
-static const wgi_target lane_wise = EACH(leaf, NULL, "const double ");
-static const wgi_target careful = EACH(leaf, "wgi_times(", "const double ");
+static const wgi_target lane_wise = EACH(wgi_emit_leaf, NULL, "const double ");
+static const wgi_target careful = EACH(wgi_emit_leaf, "wgi_times(", "const double ");
 static const wgi_target vectors = EACH(vector_leaf, NULL, "const VECTOR ");
 
 /* A unit of calls goes lane by lane. */

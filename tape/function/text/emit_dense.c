@@ -99,7 +99,7 @@ void wgi_emit_dense_headers(wgi_writer *w) {
 void wgi_emit_dense_support(wgi_writer *w) {
     unsigned char needed[DEFINITIONS] = {0};
     (void)need(w, w->f, LOOPS, 0, needed);
-    if (need(w, w->f, CALLS, 0, needed) || wgi_emit_wholes(w, 0)) wgi_put_named(w, aligned);
+    if (need(w, w->f, CALLS, 0, needed) || wgi_emit_wholes(w->f, 0)) wgi_put_named(w, aligned);
     need_called(needed);
     for (size_t i = 0; i < DEFINITIONS; i++)
         if (needed[i]) wgi_put_named(w, definitions[i].text);

@@ -94,13 +94,6 @@ void wgi_emit_point_support(wgi_writer *w) {
 
 /* ---- the target ---- */
 
-static wgi_spelling leaf(const wgi_writer *w, uint32_t node) {
-    if (w->f->node[node].kind == WGI_NODE_INPUT)
-        return wgi_spell("%s[%u]", w->in[w->argument[node]], w->entry[node]);
-    if (w->slot[node] != WGI_NO_NODE) return wgi_spell("t[%u]", w->slot[node]);
-    return wgi_spell("t%u", wgi_number_of(w, node));
-}
-
 void wgi_emit_failures(wgi_writer *w, uint32_t unit) {
     if (wgi_emit_repeat_compares(w, unit)) wgi_put(w, "    int inner = 0;\n");
 }
@@ -161,7 +154,7 @@ static void results(wgi_writer *w, uint32_t unit) {
     }
 }
 
-static const wgi_target target = {.leaf = leaf,
+static const wgi_target target = {.leaf = wgi_emit_leaf,
                                   .times = "wgi_times(",
                                   .array = wgi_write_array,
                                   .indent = "    ",

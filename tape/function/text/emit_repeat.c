@@ -176,6 +176,12 @@ static address address_of(const wgi_writer *w, uint32_t node) {
     return a;
 }
 
+wgi_spelling wgi_emit_leaf(const wgi_writer *w, uint32_t node) {
+    const address a = address_of(w, node);
+    if (a.kind == NOWHERE) return wgi_spell("t%u", wgi_number_of(w, node));
+    return wgi_spell(a.kind == LANES ? "%s[%zu][l]" : "%s[%zu]", a.array, a.at);
+}
+
 /* How many of the `count` nodes from the first one stand one after the other, or are the same
  * number. */
 static size_t run_of(const wgi_writer *w, const uint32_t *node, size_t count, address *a) {
@@ -360,10 +366,9 @@ static void put_call(const loop *q, int inside, const char *arguments) {
     const uint32_t part = f->node[q->node].part;
     const char *const note = lanes ? "failed[l]" : "inner";
     const int compares = wgi_repeat_guards(q->f) != 0;
-    size_t base = f->guards;
+    const size_t base = wgi_repeat_guards_before(f, part);
     wgi_line(w, inside, "%swgi_body%u%s;\n", compares ? "const int now = " : "(void)", part,
              arguments);
-    for (uint32_t k = 0; k < part; k++) base += wgi_repeat_guards(f->repeat[k].body);
     if (compares)
         wgi_line(w, inside, "if (now != 0 && (%s == 0 || %s > %zu + now)) %s = %zu + now;\n",
                  note, note, base, note, base);

@@ -6,14 +6,13 @@
 
 #include "tape/function/graph/whole_node.h"
 
-static int any_in(const wg_function *f, int bodies) {
+int wgi_emit_wholes(const wg_function *f, int bodies) {
     int any = 0;
     for (size_t i = 0; i < f->nodes; i++) any |= f->node[i].kind == WGI_NODE_WHOLE;
-    for (size_t k = 0; bodies && k < f->repeats; k++) any |= any_in(f->repeat[k].body, 1);
+    for (size_t k = 0; bodies && k < f->repeats; k++)
+        any |= wgi_emit_wholes(f->repeat[k].body, 1);
     return any;
 }
-
-int wgi_emit_wholes(const wgi_writer *w, int bodies) { return any_in(w->f, bodies); }
 
 int wgi_emit_wholes_check(wgi_core *c, const char *call, const wg_function *f, int blas) {
     for (size_t i = 0; i < f->nodes; i++) {
@@ -34,7 +33,7 @@ int wgi_emit_wholes_check(wgi_core *c, const char *call, const wg_function *f, i
 }
 
 void wgi_emit_whole_prototype(wgi_writer *w) {
-    if (wgi_emit_wholes(w, 1))
+    if (wgi_emit_wholes(w->f, 1))
         wgi_put(w, "\n/* of libwengert */\n"
                    "extern void wg_block_value(const char *, size_t, size_t, size_t, "
                    "const double *, double *,\n    double *);\n");

@@ -5,15 +5,6 @@
 
 #include <stdio.h>
 
-/* Functions of <math.h> from double to double. */
-static const char *const functions[] = {
-    "acos",     "acosh",     "asin",  "asinh", "atan",     "atan2",  "atanh",     "cbrt",
-    "ceil",     "cos",       "cosh",  "erf",   "erfc",     "exp",    "exp2",      "expm1",
-    "fabs",     "fdim",      "floor", "fma",   "fmax",     "fmin",   "fmod",      "hypot",
-    "log",      "log10",     "log1p", "log2",  "pow",      "rint",   "remainder", "round",
-    "sin",      "sinh",      "sqrt",  "tan",   "tanh",     "trunc",  "lgamma",    "tgamma",
-    "copysign", "nearbyint", "isnan", "isinf", "isfinite", "signbit"};
-
 static const char *const reserved[] = {
     "auto", "break", "case", "char", "const", "continue", "default", "do", "double", "else",
     "enum", "extern", "float", "for", "goto", "if", "inline", "int", "long", "register",
@@ -41,10 +32,6 @@ static int is_among(const char *p, size_t length, const char *const *list, size_
 }
 #define AMONG(p, length, list) is_among(p, length, list, sizeof(list) / sizeof *(list))
 
-int wgi_name_is_function(const char *name, size_t length) {
-    return AMONG(name, length, functions);
-}
-
 static int begins_like_macros(const char *name) {
     return wgi_word_begins(name, "M_") || wgi_word_begins(name, "FP_") ||
            wgi_word_begins(name, "HUGE_") || wgi_word_begins(name, "MATH_") ||
@@ -54,7 +41,7 @@ static int begins_like_macros(const char *name) {
 /* Is it a word or a macro of C, or of the headers? */
 static int is_known(const char *name) {
     const size_t length = strlen(name);
-    return AMONG(name, length, reserved) || AMONG(name, length, functions) ||
+    return AMONG(name, length, reserved) || wgi_is_function_of_c(name, length) ||
            begins_like_macros(name);
 }
 
@@ -78,7 +65,7 @@ int wgi_name_is_known(const char *name) {
     if (*name == '_' && (name[1] == '_' || (name[1] >= 'A' && name[1] <= 'Z'))) return 1;
     /* sinf, sinl */
     return length > 1 && (name[length - 1] == 'f' || name[length - 1] == 'l') &&
-           (AMONG(name, length - 1, functions) || AMONG(name, length - 1, more));
+           (wgi_is_function_of_c(name, length - 1) || AMONG(name, length - 1, more));
 }
 
 /* Macros of the headers of BLAS and LAPACK, and of those that they include. */
@@ -102,7 +89,7 @@ int wgi_name_is_of_blas(const char *name) {
     for (size_t i = 0; i < sizeof with / sizeof *with; i++)
         if (wgi_word_begins(name, with[i])) return 1;
     return AMONG(name, length, blas_macros) || AMONG(name, length, more) ||
-           (*name == 'c' && AMONG(name + 1, length - 1, functions)); /* csin */
+           (*name == 'c' && wgi_is_function_of_c(name + 1, length - 1)); /* csin */
 }
 
 static int is_reserved(const char *name) {

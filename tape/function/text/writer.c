@@ -55,7 +55,7 @@ static int can_be_written(const char *text, unsigned arity) {
         int known = length == 1 && (*p == 'v' || (*p >= 'a' && (unsigned)(*p - 'a') < arity));
         known |= wgi_word_is(p, length, "INFINITY") || wgi_word_is(p, length, "NAN");
         if (p[length] == '(')
-            known |= wgi_definition_is(p, length) || wgi_name_is_function(p, length);
+            known |= wgi_definition_is(p, length) || wgi_is_function_of_c(p, length);
         if (!known) return 0;
     }
     return 1;

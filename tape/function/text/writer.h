@@ -21,9 +21,10 @@ typedef struct wgi_writer {
     const char *scope;          /* of its functions: "" or "static " */
     const char **in, **out;     /* arguments as identifiers */
     uint32_t *argument, *entry; /* of each entry of an input */
-    uint32_t *same;             /* of a partial: the node of the value, or WGI_NO_NODE; then */
-    uint32_t *twin;             /* the first partial that needs this value */
-    unsigned char *special;     /* definitions that are needed */
+    /* of a partial whose text has the value: the node of that value, or WGI_NO_NODE where it is
+     * no node; then `twin` is the first partial that has it */
+    uint32_t *same, *twin;
+    unsigned char *special; /* definitions that are needed */
     unsigned char *is_result;
     int blas; /* do whole matrices become calls? */
     const wgi_target *target;
@@ -36,8 +37,10 @@ typedef struct wgi_writer {
     uint32_t *guard_unit;  /* of each comparison, WGI_NO_NODE: none */
     uint32_t from, last;   /* units of the numbers of each point; results are in them */
     uint32_t *slot;        /* of a node, or WGI_NO_NODE */
-    int apart;       /* slots of what is not done at each point are apart, and not given */
-    size_t uniforms; /* to another node: so many up to now */
+    /* what is not done at each point has slots of its own, so many up to now, which are not
+     * given to another node later */
+    int apart;
+    size_t uniforms;
     struct wgi_repeat_layout **layout; /* of a node with parts: emit_repeat.c */
     uint32_t *uses;
     unsigned char *folded;
@@ -67,8 +70,6 @@ void wgi_put_named(wgi_writer *w, const char *text);
 int wgi_name_is_known(const char *name);
 /* Is it a name of the headers of BLAS and LAPACK, or of those that they include? */
 int wgi_name_is_of_blas(const char *name);
-/* Is it a function of <math.h> from double to double, of so many letters? */
-int wgi_name_is_function(const char *name, size_t length);
 /* Identifiers for the arguments; again, when w->blas was set: none is named as something of the
  * headers of BLAS and LAPACK. */
 wg_status wgi_name_arguments(wgi_writer *w);
