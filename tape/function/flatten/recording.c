@@ -9,30 +9,27 @@
 
 #include <string.h>
 
-/* ---- the recording of a callback ---- */
+/* ---- any recording ---- */
 
-/* Makes a function of results of a recording; the graph may be in the arena of another tape. */
-static wg_status build(wgi_graph *g, wgi_taking *r, size_t inputs, const wg_argument *input,
-                       const wg_real *x, size_t outputs, const wg_argument *output,
-                       const wg_real *y, wg_function **out) {
-    wgi_core *const c = g->c;
-    size_t m = 0;
-    for (size_t k = 0; k < inputs; k++)
-        for (size_t e = 0; e < wgi_argument_size(&input[k]); e++)
-            r->of_slot[(*x++).at.slot] =
-                wgi_graph_input(g, input[k].flags & WG_SHARED ? WGI_ONCE : WGI_EACH);
-    for (size_t k = 0; k < outputs; k++) m += wgi_argument_size(&output[k]);
-    for (size_t j = 0; j < m; j++) r->needed[y[j].at.slot] = 1;
-    if (wgi_taking_need(r) != WG_OK) return c->status;
-    wgi_taking_code(r);
-    uint32_t *const result = wgi_node_list(c, m);
-    for (size_t k = 0, j = 0; k < outputs && c->status == WG_OK; k++)
-        for (size_t e = 0; e < wgi_argument_size(&output[k]); e++, j++) {
-            result[j] = wgi_taking_node(r, y[j].at.slot, y[j].value);
-            if (output[k].flags & WG_SUMMED) result[j] = wgi_graph_sum(g, result[j]);
-        }
+/* Makes a function of results y of the recording on `from`, in the arena of c. */
+static wg_status build(wgi_core *c, const char *call, wgi_core *from, size_t inputs,
+                       const wg_argument *input, const wg_real *x, size_t outputs,
+                       const wg_argument *output, const wg_real *y, wg_function **out) {
+    const size_t n = wgi_arguments_size(inputs, input), m = wgi_arguments_size(outputs, output);
+    wgi_graph g;
+    wgi_graph_open(&g, c, call);
+    uint32_t *const node = wgi_node_list(c, n), *const result = wgi_node_list(c, m);
     if (c->status != WG_OK) return c->status;
-    return wgi_function_finish(g, inputs, input, outputs, output, result, out);
+    for (size_t k = 0, i = 0; k < inputs; k++)
+        for (size_t e = 0; e < wgi_argument_size(&input[k]); e++)
+            node[i++] = wgi_graph_input(&g, input[k].flags & WG_SHARED ? WGI_ONCE : WGI_EACH);
+    const wg_status s = wgi_taking_all(&g, from, 0, n, x, node, m, y, result);
+    if (s != WG_OK) return s;
+    for (size_t k = 0, j = 0; k < outputs; k++)
+        for (size_t e = 0; e < wgi_argument_size(&output[k]); e++, j++)
+            if (output[k].flags & WG_SUMMED) result[j] = wgi_graph_sum(&g, result[j]);
+    if (c->status != WG_OK) return c->status;
+    return wgi_function_finish(&g, inputs, input, outputs, output, result, out);
 }
 
 /* ---- of a callback ---- */
@@ -57,8 +54,6 @@ wg_status wg_function_record(wg_tape *t, wg_callback *f, void *data, size_t inpu
                              const wg_argument *output, wg_function **out) {
     static const char call[] = "wg_function_record";
     wgi_drive d;
-    wgi_graph g;
-    wgi_taking r;
     wg_argument *in = NULL, *named = NULL;
     if (out != NULL) *out = NULL;
     wg_status s = wgi_drive_open(&d, t, call, f, data, wgi_arguments_size(inputs, input),
@@ -69,11 +64,7 @@ wg_status wg_function_record(wg_tape *t, wg_callback *f, void *data, size_t inpu
         s = missing_arguments(d.c, call, no_list(inputs, input));
     if (s == WG_OK) s = wgi_drive_record(&d, x);
     if (s == WG_OK) s = name_arguments(d.c, call, inputs, input, outputs, output, &in, &named);
-    if (s == WG_OK) {
-        wgi_graph_open(&g, d.c, call);
-        s = wgi_taking_open(&r, &g, d.c);
-    }
-    if (s == WG_OK) s = build(&g, &r, inputs, in, d.x, outputs, named, d.y, out);
+    if (s == WG_OK) s = build(d.c, call, d.c, inputs, in, d.x, outputs, named, d.y, out);
     return wgi_drive_close(&d, s);
 }
 
@@ -132,13 +123,7 @@ wg_status wgi_function_extract(wg_tape *t, const char *call, size_t inputs,
         if (s == WG_OK) s = check_variables(from, call, m, y, 0, seen);
     }
     if (s == WG_OK) s = name_arguments(c, call, inputs, input, outputs, output, &in, &named);
-    wgi_graph g;
-    wgi_taking r;
-    if (s == WG_OK) {
-        wgi_graph_open(&g, c, call);
-        s = wgi_taking_open(&r, &g, from);
-    }
-    if (s == WG_OK) s = build(&g, &r, inputs, in, x, outputs, named, y, out);
+    if (s == WG_OK) s = build(c, call, from, inputs, in, x, outputs, named, y, out);
     wgi_fail_as(c, call);
     if (c->status != WG_OK) s = wgi_refuse(from, s, "%s", c->message);
     wg_tape_free(work);
