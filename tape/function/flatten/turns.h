@@ -35,8 +35,8 @@ typedef struct wgi_turn_access {
     double value[2];  /* of a whole number, in both turns */
     uint32_t local;   /* of which local memory; 0: of none */
     uint32_t next;    /* with the same hash, plus one */
-    unsigned char size, number,
-        whole; /* it holds a number, no variable; it is a whole number */
+    /* bytes; it holds a number, no variable; it is a whole number */
+    unsigned char size, number, whole;
     unsigned char loaded, stored, added;
     size_t seen;        /* the last turn that reached it, where it has to be */
     unsigned char held; /* a state that holds what stands in memory besides */
@@ -44,8 +44,7 @@ typedef struct wgi_turn_access {
                          * stands in a column of what was reached; 0: it moves steadily */
     uint32_t column;
     uintptr_t low, high; /* of those that do not: between these addresses */
-    uint32_t of,
-        ago; /* reads, or holds, what access `of` wrote so many turns ago; 0: does not */
+    uint32_t of, ago;    /* it has what access `of` wrote so many turns ago; 0: it has not */
     unsigned char input, output; /* groups */
     wg_real operand, now;        /* what was loaded from before the turn; what is there */
 } wgi_turn_access;
@@ -93,8 +92,8 @@ typedef struct wgi_turns {
     const char *where;
     size_t turn, cursor;           /* turns so far; in the way, in the second one */
     uint32_t locals_made, columns; /* columns: accesses that go elsewhere in each turn */
-    wgi_turn_list accesses, locals, way,
-        functions;         /* wgi_turn_access, wgi_turn_local, uint64_t, wgi_turn_function */
+    /* of wgi_turn_access, wgi_turn_local, uint64_t, wgi_turn_function */
+    wgi_turn_list accesses, locals, way, functions;
     wgi_turn_list reached; /* addresses, or bits of numbers: a row per turn */
     uint32_t hash[WGI_TURN_HASH];
 } wgi_turns;

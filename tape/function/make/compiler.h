@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* compiler.h - texts of this library compiled by the system's compiler, kept, and loaded; and
- * the processes that does. Internal. */
+ * how its process is run. Internal. */
 #ifndef WGI_TAPE_FUNCTION_MAKE_COMPILER_H
 #define WGI_TAPE_FUNCTION_MAKE_COMPILER_H
 
@@ -24,8 +24,8 @@ typedef struct wgi_loaded {
     void *entry; /* the address of the function */
 } wgi_loaded;
 
-/* Compiles and loads it, or loads what was compiled before. 0: not so, compiled->why says why;
- * a lack of memory is a failure of the tape. */
+/* Compiles and loads it, or loads what was compiled before. Gives 0 where there is no code:
+ * compiled->why says why; a lack of memory is a failure of the tape. */
 int wgi_compiler_run(wgi_core *c, const wgi_compiled_text *text, const wg_compile_options *o,
                      wgi_loaded *out, wg_compiled *compiled);
 void wgi_compiler_unload(const wgi_loaded *l);

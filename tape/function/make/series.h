@@ -28,13 +28,15 @@ typedef enum wgi_recurrence {
 
 typedef struct wgi_series {
     wgi_graph *g;
-    size_t nodes, room;   /* how many nodes are known, and for how many there is room, in: */
+    size_t nodes, room;   /* how many nodes the lists below have entries for, and room for */
     unsigned char *moves; /* does it depend on what is differentiated? */
-    uint32_t *need,
-        *done;        /* up to which order it is wanted; what it needs for that was asked for */
-    uint32_t *shares; /* where its partials stand, plus 1; 0: they were not asked for */
-    uint32_t *
-        partial; /* one per operand, WGI_NO_NODE of one that does not move; then their values */
+    /* the order up to which its coefficients are wanted, and up to which that was passed on to
+     * what they are computed from */
+    uint32_t *need, *done;
+    uint32_t *shares; /* where its partials stand in `partial`, plus 1; 0: there are none yet */
+    /* of a node one for each operand, WGI_NO_NODE where that does not move; behind them nodes of
+     * their values */
+    uint32_t *partial;
     size_t partials, partial_room;
 } wgi_series;
 

@@ -150,10 +150,11 @@ typedef struct wgi_fn_group {
 /* ---- native code instead of the part of each point ----
  *
  * native(uniform, input, result, sum, points, valid) does `points` points, a multiple of 8;
- * those from `valid` on repeat the last one. uniform: element u is node
- * bytecode->uniform_node[u]; where that is WGI_NO_NODE, it is nothing
- *          that a node needs. All nodes that are not of each point and that one of each point
- *          reads are there: numbers, shared inputs, nodes done once.
+ * those from `valid` on repeat the last one.
+ *
+ * uniform: element u is node bytecode->uniform_node[u], or, where that is WGI_NO_NODE, nothing
+ *          that the code reads. There is one for each number, shared input and node done once
+ *          that a node of each point reads.
  * input:   input[i][p] is node bytecode->input_node[i] at point p, i < native_inputs.
  * result:  result[j][p] is to become node bytecode->result_node[j], j < native_results, for all
  *          `points`. Inputs and results do not overlap; columns are 64-byte aligned, the rows
