@@ -82,6 +82,7 @@ enum {
     FEWEST = 256, /* nodes that there is room for at first */
     NEAR = 8,     /* nodes whose readers share a bucket */
     LOAD = 8,     /* nodes per bucket of the other table, at most */
+    GROWTH = 4,   /* of that table at a time: the nodes in it are far from each other */
     STEP = 1024   /* buckets that are added at a time, at most: they stay in the cache */
 };
 
@@ -208,7 +209,7 @@ static int make_room_for(wgi_graph *g, size_t count) {
                                    g->operands + count, sizeof *operand);
     if (operand != NULL) g->operand = operand;
     if (g->nodes >= NEAR * g->buckets) add_buckets(g);
-    if (g->spared >= LOAD * g->spares) rehash(g, 2 * g->spares);
+    if (g->spared >= LOAD * g->spares) rehash(g, GROWTH * g->spares);
     const size_t near = NEAR * g->buckets, room = g->node_room.bytes / sizeof *g->node;
     g->node_limit = room < near ? room : near;
     g->operand_limit = g->operand_room.bytes / sizeof *g->operand;
