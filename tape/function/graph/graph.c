@@ -50,7 +50,7 @@ static uint64_t bits_of(double x) {
 /* The bits of the union of a node, whichever member is in use. */
 static uint64_t holds(const wgi_node *n) { return bits_of(n->value); }
 
-static uint64_t hash(const wgi_graph *g, const wgi_node *n) {
+static inline uint64_t hash(const wgi_graph *g, const wgi_node *n) {
     const uint32_t *const x = g->operand + n->first;
     uint64_t h = mix((uint64_t)n->kind << 56 | (uint64_t)n->array << 48 | n->part, holds(n));
     if (n->count == 2) return mix(h, (uint64_t)x[0] << 32 | x[1]);
@@ -82,6 +82,7 @@ enum {
     FEWEST = 256, /* nodes that there is room for at first */
     NEAR = 8,     /* nodes whose readers share a bucket */
     LOAD = 8,     /* nodes per bucket of the other table, at most */
+    GROWTH = 4,   /* of that table at a time: the nodes in it are far from each other */
     STEP = 1024   /* buckets that are added at a time, at most: they stay in the cache */
 };
 
@@ -93,13 +94,6 @@ typedef struct search {
 } search;
 
 static unsigned char tag_of(uint64_t h) { return (unsigned char)(h >> 56); }
-
-static uint32_t newest_operand(const wgi_graph *g, const wgi_node *n) {
-    uint32_t newest = 0;
-    for (uint32_t k = 0; k < n->count; k++)
-        if (g->operand[n->first + k] > newest) newest = g->operand[n->first + k];
-    return newest;
-}
 
 /* Tags stand in two words. They are read and written as such: a word that is read just after a
  * byte of it was written comes late. */
@@ -144,19 +138,23 @@ static inline uint32_t find_in(const wgi_graph *g, const wgi_graph_bucket *b, co
     return found != WGI_NO_NODE ? found : find_among(g, b, n, last, 8);
 }
 
-static search find(const wgi_graph *g, const wgi_node *n) {
-    search s = {NULL, hash(g, n), WGI_NO_NODE, 0};
-    if (n->count != 0) {
-        s.in = &g->table[newest_operand(g, n) / NEAR];
-        s.found = find_in(g, s.in, n, tag_of(s.hash));
-        if (s.found != WGI_NO_NODE || s.in->count < WGI_BUCKET) return s;
-    }
-    s.spared = 1;
-    for (size_t at = (size_t)(s.hash >> 20);; at++) {
+static search find_spared(const wgi_graph *g, const wgi_node *n, uint64_t h) {
+    search s = {NULL, h, WGI_NO_NODE, 1};
+    for (size_t at = (size_t)(h >> 20);; at++) {
         s.in = &g->spare[at & (g->spares - 1)];
-        s.found = find_in(g, s.in, n, tag_of(s.hash));
+        s.found = find_in(g, s.in, n, tag_of(h));
         if (s.found != WGI_NO_NODE || s.in->count < WGI_BUCKET) return s;
     }
+}
+
+/* newest: its newest operand, if it has any. */
+static inline search find(const wgi_graph *g, const wgi_node *n, uint32_t newest) {
+    search s = {NULL, hash(g, n), WGI_NO_NODE, 0};
+    if (n->count == 0) return find_spared(g, n, s.hash);
+    s.in = &g->table[newest / NEAR];
+    s.found = find_in(g, s.in, n, tag_of(s.hash));
+    if (s.found != WGI_NO_NODE || s.in->count < WGI_BUCKET) return s;
+    return find_spared(g, n, s.hash);
 }
 
 static void put(wgi_graph_bucket *in, uint64_t h, uint32_t node) {
@@ -211,17 +209,20 @@ static int make_room_for(wgi_graph *g, size_t count) {
                                    g->operands + count, sizeof *operand);
     if (operand != NULL) g->operand = operand;
     if (g->nodes >= NEAR * g->buckets) add_buckets(g);
-    if (g->spared >= LOAD * g->spares) rehash(g, 2 * g->spares);
+    if (g->spared >= LOAD * g->spares) rehash(g, GROWTH * g->spares);
+    const size_t near = NEAR * g->buckets, room = g->node_room.bytes / sizeof *g->node;
+    g->node_limit = room < near ? room : near;
+    g->operand_limit = g->operand_room.bytes / sizeof *g->operand;
+    g->spare_limit = LOAD * g->spares;
     return g->c->status == WG_OK;
 }
 
 /* Makes room for one more node of `count` operands; 0: a failure. */
 static inline int room_for(wgi_graph *g, size_t count) {
     /* of buckets there are no more than make_room_for allows nodes, and another step */
-    const int is_there = g->operands + count < UINT32_MAX / 2 &&
-                         (g->nodes + 1) * sizeof *g->node <= g->node_room.bytes &&
-                         (g->operands + count) * sizeof *g->operand <= g->operand_room.bytes &&
-                         g->nodes < NEAR * g->buckets && g->spared < LOAD * g->spares;
+    const int is_there = g->nodes < g->node_limit && g->spared < g->spare_limit &&
+                         g->operands + count <= g->operand_limit &&
+                         g->operands + count < UINT32_MAX / 2;
     return is_there && g->c->status == WG_OK ? 1 : make_room_for(g, count);
 }
 
@@ -259,11 +260,8 @@ uint32_t wgi_graph_input(wgi_graph *g, wgi_when when) {
     return (uint32_t)g->nodes++;
 }
 
-/* When a node of these operands can be computed. */
-static unsigned char when_of(wgi_graph *g, unsigned kind, size_t count, const uint32_t *x) {
-    unsigned seen = 0;
-    const wgi_node *const node = g->node;
-    for (size_t k = 0; k < count; k++) seen |= 1u << node[x[k]].when;
+/* When a node can be computed whose operands are of the times of which `seen` has the bits. */
+static inline unsigned char when_of(wgi_graph *g, unsigned kind, unsigned seen) {
     if ((seen >> WGI_AFTER & 1) && ((seen >> WGI_EACH & 1) || kind == WGI_NODE_SUM))
         (void)wgi_fail(g->c, WG_EMODE, "%s: a sum over the points is used at the points",
                        g->call);
@@ -275,18 +273,26 @@ enum { ASKED = 4096 };
 
 /* The node of this kind and these operands, which is there or made; `held`: the bits of its
  * union. They go to where it will stand: a whole read just after a part was written is late. */
-static uint32_t node_of(wgi_graph *g, wgi_node_kind kind, unsigned array, uint32_t part,
-                        uint64_t held, size_t count, const uint32_t *x) {
+static inline __attribute__((always_inline)) uint32_t
+node_with(wgi_graph *g, wgi_node_kind kind, unsigned array, uint32_t part, uint64_t held,
+          size_t count, const uint32_t *x) {
     if (++g->asked % ASKED == 0) (void)wgi_progress_go_on(g->c, g->call);
     if (!room_for(g, count)) return 0;
-    wgi_node *const n = &g->node[g->nodes];
+    wgi_node *const node = g->node, *const n = &node[g->nodes];
+    uint32_t *const to = g->operand + g->operands, newest = 0;
+    unsigned seen = 0;
+    for (size_t k = 0; k < count; k++) {
+        const uint32_t of = x[k];
+        to[k] = of;
+        seen |= 1u << node[of].when;
+        newest = of > newest ? of : newest;
+    }
     n->kind = (unsigned char)kind, n->array = (unsigned char)array, n->part = part;
     memcpy(&n->value, &held, sizeof held);
     n->first = (uint32_t)g->operands;
     n->count = (uint32_t)count;
-    n->when = when_of(g, kind, count, x);
-    for (size_t k = 0; k < count; k++) g->operand[g->operands + k] = x[k];
-    const search s = find(g, n);
+    n->when = when_of(g, kind, seen);
+    const search s = find(g, n, newest);
     if (s.found != WGI_NO_NODE) {
         if (kind != WGI_NODE_NUMBER) g->stats.repeated++;
         return s.found;
@@ -295,6 +301,17 @@ static uint32_t node_of(wgi_graph *g, wgi_node_kind kind, unsigned array, uint32
     g->spared += s.spared;
     put(s.in, s.hash, (uint32_t)g->nodes);
     return (uint32_t)g->nodes++;
+}
+
+static uint32_t node_of(wgi_graph *g, wgi_node_kind kind, unsigned array, uint32_t part,
+                        uint64_t held, size_t count, const uint32_t *x) {
+    return node_with(g, kind, array, part, held, count, x);
+}
+
+/* The same of two operands, as most have them. */
+static uint32_t node_of_two(wgi_graph *g, wgi_node_kind kind, uint64_t held, uint32_t a,
+                            uint32_t b) {
+    return node_with(g, kind, 0, 0, held, 2, (uint32_t[]){a, b});
 }
 
 /* The union of a node of this operation. */
@@ -312,7 +329,7 @@ uint32_t wgi_graph_number(wgi_graph *g, double value) {
     if (g->c->status != WG_OK) return 0;
     /* the same few are asked for again and again: no place is made ready for those */
     const wgi_node n = {.kind = WGI_NODE_NUMBER, .value = value};
-    const uint32_t found = find(g, &n).found;
+    const uint32_t found = find(g, &n, 0).found;
     return found != WGI_NO_NODE ? found
                                 : node_of(g, WGI_NODE_NUMBER, 0, 0, bits_of(value), 0, NULL);
 }
@@ -349,6 +366,14 @@ static int negated(const wgi_graph *g, uint32_t node, uint32_t *of) {
 static int has_exact_inverse(double x) {
     int e;
     return isnormal(x) && fabs(frexp(x, &e)) == 0.5 && isnormal(1 / x);
+}
+
+/* Is it neither a number nor a negative, so that no product, quotient, sum or difference of it
+ * and another one like it is simpler? */
+static inline int is_plain(const wgi_graph *g, uint32_t node) {
+    const wgi_node *const n = &g->node[node];
+    return n->kind != WGI_NODE_NUMBER &&
+           (n->kind != WGI_NODE_OP || n->op != &wgi_scalar_ops[WGI_ROW_neg]);
 }
 
 /* A node that gives the same number with less work, or WGI_NO_NODE. */
@@ -423,8 +448,27 @@ static int expands(unsigned which) {
            which == WGI_ROW_rsqrt;
 }
 
+/* The node of two operands whose order does not matter. */
+static inline uint32_t node_of_pair(wgi_graph *g, wgi_node_kind kind, uint64_t held, uint32_t a,
+                                    uint32_t b) {
+    return node_of_two(g, kind, held, a < b ? a : b, a < b ? b : a);
+}
+
+/* Is it a sum, a difference, a product or a quotient? */
+static inline int is_arithmetic(const wg_scalar_op *op) {
+    _Static_assert(WGI_ROW_sub == WGI_ROW_add + 1 && WGI_ROW_mul == WGI_ROW_add + 2 &&
+                       WGI_ROW_div == WGI_ROW_add + 3,
+                   "rows of arithmetic are side by side");
+    return op >= &wgi_scalar_ops[WGI_ROW_add] && op <= &wgi_scalar_ops[WGI_ROW_div];
+}
+
 uint32_t wgi_graph_op(wgi_graph *g, const wg_scalar_op *op, const uint32_t *x) {
     if (g->c->status != WG_OK) return 0;
+    const int commutes =
+        op == &wgi_scalar_ops[WGI_ROW_add] || op == &wgi_scalar_ops[WGI_ROW_mul];
+    if (is_arithmetic(op) && is_plain(g, x[0]) && is_plain(g, x[1]))
+        return commutes ? node_of_pair(g, WGI_NODE_OP, held_op(op), x[0], x[1])
+                        : node_of_two(g, WGI_NODE_OP, held_op(op), x[0], x[1]);
     double value[4];
     int numbers = 0;
     for (unsigned k = 0; k < op->arity; k++) numbers += number_of(g, x[k], &value[k]);
@@ -439,8 +483,7 @@ uint32_t wgi_graph_op(wgi_graph *g, const wg_scalar_op *op, const uint32_t *x) {
         g->stats.simplified += !expands(which);
         return less;
     }
-    if ((which == WGI_ROW_add || which == WGI_ROW_mul) && x[0] > x[1])
-        return node_of(g, WGI_NODE_OP, 0, 0, held_op(op), 2, (uint32_t[]){x[1], x[0]});
+    if (commutes) return node_of_pair(g, WGI_NODE_OP, held_op(op), x[0], x[1]);
     return node_of(g, WGI_NODE_OP, 0, 0, held_op(op), op->arity, x);
 }
 
@@ -448,6 +491,8 @@ uint32_t wgi_graph_times(wgi_graph *g, uint32_t a, uint32_t b) {
     if (g->c->status != WG_OK) return 0;
     double x = 0, y = 0;
     uint32_t p;
+    if (a != b && is_plain(g, a) && is_plain(g, b))
+        return node_of_pair(g, WGI_NODE_TIMES, 0, a, b);
     const int first = number_of(g, a, &x), second = number_of(g, b, &y);
     if ((first && x == 0) || (second && y == 0)) return wgi_graph_number(g, 0);
     /* a factor that is neither 0 nor infinite: the zero rule changes nothing */
@@ -455,7 +500,7 @@ uint32_t wgi_graph_times(wgi_graph *g, uint32_t a, uint32_t b) {
         return WGI_GRAPH2(g, mul, a, b);
     if (negated(g, a, &p)) return WGI_GRAPH1(g, neg, wgi_graph_times(g, p, b));
     if (negated(g, b, &p)) return WGI_GRAPH1(g, neg, wgi_graph_times(g, a, p));
-    return node_of(g, WGI_NODE_TIMES, 0, 0, 0, 2, (uint32_t[]){a < b ? a : b, a < b ? b : a});
+    return node_of_pair(g, WGI_NODE_TIMES, 0, a, b);
 }
 
 uint32_t wgi_graph_sum(wgi_graph *g, uint32_t a) {

@@ -149,8 +149,9 @@ typedef struct wgi_graph {
     wgi_graph_bucket *spare; /* by hash: those that have no operands, or no room there */
     size_t spares, spared;   /* buckets of it, a power of two, and nodes in it */
     wgi_list_room node_room, operand_room, table_room, spare_room;
-    struct wgi_recipes *recipes; /* of partials: rules.c */
-    struct {                     /* parts of the partials of one array operation: rules.c */
+    size_t node_limit, operand_limit, spare_limit; /* for so many there is room */
+    struct wgi_recipes *recipes;                   /* of partials: rules.c */
+    struct { /* parts of the partials of one array operation: rules.c */
         uint32_t of, ties, norm, *e, *before, *behind;
     } shares;
     /* the operation of a recording that is being taken apart, and the one that the first node

@@ -41,15 +41,20 @@ static void number_nodes(const wgi_graph *g, wg_function *f, const uint32_t *res
     memset(final, 0xff, g->nodes * sizeof *final);
     for (size_t j = 0; j < f->m; j++) final[result[j]] = NEEDED;
     for (size_t k = 0; k < g->guards; k++) final[g->guard[k].a] = final[g->guard[k].b] = NEEDED;
-    size_t operations = 0, count[3] = {0, 0, 0};
+    const wgi_node *const node = g->node;
+    const uint32_t *const operand = g->operand;
+    size_t operations = 0, operands = 0, count[3] = {0, 0, 0};
     for (size_t i = g->nodes; i-- > 0;) {
-        const wgi_node *const n = &g->node[i];
-        operations += (size_t)wgi_node_is_operation(n);
+        const wgi_node *const n = &node[i];
+        const size_t is_operation = (size_t)wgi_node_is_operation(n);
+        operations += is_operation;
         if (final[i] == WGI_NO_NODE) continue;
-        for (uint32_t k = 0; k < n->count; k++) final[g->operand[n->first + k]] = NEEDED;
-        if (n->kind == WGI_NODE_NUMBER) f->numbers++;
-        else if (wgi_node_is_operation(n)) count[n->when]++, f->operands += n->count;
+        const uint32_t *const x = operand + n->first;
+        for (uint32_t k = 0; k < n->count; k++) final[x[k]] = NEEDED;
+        f->numbers += n->kind == WGI_NODE_NUMBER;
+        count[n->when] += is_operation, operands += n->count;
     }
+    f->operands = operands;
     f->once = count[WGI_ONCE], f->each = count[WGI_EACH], f->after = count[WGI_AFTER];
     f->nodes = f->n + f->numbers + f->once + f->each + f->after;
     f->stats.dead += operations - (f->once + f->each + f->after);
@@ -57,7 +62,7 @@ static void number_nodes(const wgi_graph *g, wg_function *f, const uint32_t *res
     at[WGI_EACH] = at[WGI_ONCE] + f->once;
     at[WGI_AFTER] = at[WGI_EACH] + f->each;
     for (size_t i = 0; i < g->nodes; i++) {
-        const wgi_node *const n = &g->node[i];
+        const wgi_node *const n = &node[i];
         if (n->kind == WGI_NODE_INPUT) final[i] = n->part;
         else if (final[i] != WGI_NO_NODE)
             final[i] = (uint32_t)(n->kind == WGI_NODE_NUMBER ? number++ : at[n->when]++);
@@ -69,11 +74,14 @@ void wgi_layout_fill(const wgi_graph *g, wg_function *f, const uint32_t *result,
     uint32_t operands = 0;
     for (size_t i = 0; i < g->nodes; i++) {
         if (final[i] == WGI_NO_NODE) continue;
-        wgi_node *const to = &f->node[final[i]];
-        *to = g->node[i];
-        to->first = operands;
-        for (uint32_t k = 0; k < to->count; k++)
-            f->operand[operands++] = final[g->operand[g->node[i].first + k]];
+        const wgi_node *const n = &g->node[i];
+        const uint32_t *const from = g->operand + n->first, count = n->count;
+        uint32_t *const to = f->operand + operands;
+        for (uint32_t k = 0; k < count; k++) to[k] = final[from[k]];
+        wgi_node *const copy = &f->node[final[i]];
+        *copy = *n;
+        copy->first = operands;
+        operands += count;
     }
     for (size_t j = 0; j < f->m; j++) f->result[j] = final[result[j]];
     for (size_t k = 0; k < f->guards; k++) {
@@ -98,6 +106,7 @@ static wg_status check_results(const wgi_graph *g, size_t outputs, const wg_argu
 
 /* Keeps only the repeats that are needed. */
 static void prune_repeats(wgi_graph *g, const uint32_t *final) {
+    if (g->repeats == 0) return;
     uint32_t *const place = wgi_no_nodes(g->c, g->repeats);
     if (place == NULL) return;
     for (size_t i = 0; i < g->nodes; i++)

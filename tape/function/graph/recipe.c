@@ -253,7 +253,8 @@ const wgi_recipe *wgi_recipe_of(wgi_graph *g, const wg_scalar_op *op, const char
     const size_t steps = understood ? p.steps : 0;
     wgi_recipe *const r = wg_tape_keep(&g->c->head, sizeof *r + steps * sizeof *step, NULL);
     if (r == NULL) return NULL;
-    *r = (wgi_recipe){understood, (uint32_t)steps, whole.place};
+    const int one = steps == 1 && step->op == NULL && step->number == 1;
+    *r = (wgi_recipe){understood, one, (uint32_t)steps, whole.place};
     memcpy(r->step, step, steps * sizeof *step);
     return r;
 }

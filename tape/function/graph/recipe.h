@@ -20,7 +20,7 @@ typedef struct wgi_recipe_step {
 } wgi_recipe_step;
 
 typedef struct wgi_recipe {
-    int understood;
+    int understood, one; /* one: it is the number 1 */
     uint32_t steps, result;
     wgi_recipe_step step[];
 } wgi_recipe;

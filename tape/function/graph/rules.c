@@ -94,29 +94,39 @@ wgi_recipes *wgi_graph_recipes(wgi_graph *g) {
 /* The recipe of a first partial; one that is not understood: the partial stays a node. The text
  * of a piecewise constant may name a variable, where that is 0 or NaN; those of users have
  * second partials of their own, which need not be the derivatives of the first. */
-static const wgi_recipe *recipe_of(wgi_graph *g, const wg_scalar_op *op, uint32_t k) {
+static const wgi_recipe *new_recipe(wgi_graph *g, const wg_scalar_op *op, uint32_t k) {
     const char *const text = op->text[1 + k];
-    if (wgi_is_users(op) || wgi_graph_recipes(g) == NULL) return NULL;
-    const wgi_recipe **const r = &g->recipes->of[op - wgi_scalar_ops][k];
-    if (*r == NULL) {
-        const int opaque =
-            has_a_better_second(op) || (piecewise_constant(op, k) && !wgi_text_is_number(text));
-        *r = wgi_recipe_of(g, op, opaque ? NULL : text);
-    }
-    return *r;
+    if (wgi_graph_recipes(g) == NULL) return NULL;
+    const int opaque =
+        has_a_better_second(op) || (piecewise_constant(op, k) && !wgi_text_is_number(text));
+    return g->recipes->of[op - wgi_scalar_ops][k] = wgi_recipe_of(g, op, opaque ? NULL : text);
 }
 
-static uint32_t signed_scalar_partial(wgi_graph *g, uint32_t node, uint32_t k) {
-    const wg_scalar_op *const op = g->node[node].op;
+static inline const wgi_recipe *recipe_of(wgi_graph *g, const wg_scalar_op *op, uint32_t k) {
+    if (wgi_is_users(op)) return NULL;
+    const wgi_recipe *const r =
+        g->recipes == NULL ? NULL : g->recipes->of[op - wgi_scalar_ops][k];
+    return r != NULL ? r : new_recipe(g, op, k);
+}
+
+/* The partial of a node by its operand k, of which this is the recipe, or NULL. */
+static inline uint32_t partial_by(wgi_graph *g, const wgi_recipe *r, uint32_t node,
+                                  uint32_t k) {
+    const wgi_node *const n = &g->node[node];
+    const uint32_t *const of = g->operand + n->first;
     uint32_t x[4] = {0, 0, 0, 0};
-    if (op->zero_first >> k & 1) return WGI_NO_NODE;
-    for (uint32_t i = 0; i < op->arity; i++) x[i] = g->operand[g->node[node].first + i];
-    const uint32_t d = wgi_recipe_follow_signed(g, recipe_of(g, op, k), x, node);
+    if (r != NULL && r->understood && r->steps == 0) /* an operand, or the value */
+        return r->result == WGI_RECIPE_VALUE ? node : of[r->result];
+    for (uint32_t i = 0; i < n->count; i++) x[i] = of[i];
+    const uint32_t d = wgi_recipe_follow_signed(g, r, x, node);
     return d != WGI_NO_NODE ? d : first_partial(g, node, k);
 }
 
 uint32_t wgi_scalar_partial(wgi_graph *g, uint32_t node, size_t k) {
-    return wgi_signed_node(g, signed_scalar_partial(g, node, (uint32_t)k));
+    const wg_scalar_op *const op = g->node[node].op;
+    if (op->zero_first >> k & 1) return WGI_NO_NODE;
+    const wgi_recipe *const r = recipe_of(g, op, (uint32_t)k);
+    return wgi_signed_node(g, partial_by(g, r, node, (uint32_t)k));
 }
 
 uint32_t wgi_first_partial(wgi_graph *g, uint32_t node, size_t j) {
@@ -330,38 +340,25 @@ uint32_t wgi_graph_partial(wgi_graph *g, uint32_t node, size_t k) {
 
 /* ---- products with partials ---- */
 
-static uint32_t signed_partial(wgi_graph *g, uint32_t node, size_t k) {
-    return g->node[node].kind == WGI_NODE_OP ? signed_scalar_partial(g, node, (uint32_t)k)
-                                             : wgi_signed_of(g, wgi_graph_partial(g, node, k));
+/* Is it 1 / a, as reciprocals are written here, and those of roots? */
+static int is_reciprocal(const wgi_graph *g, const wgi_node *n) {
+    return n->op == &wgi_scalar_ops[WGI_ROW_div] && wgi_graph_is(g, g->operand[n->first], 1);
 }
 
-/* Is it the partial of a scalar operation whose text is 1? */
-static int partial_is_one(wgi_graph *g, uint32_t node, size_t k) {
-    const wgi_node *const n = &g->node[node];
-    if (n->kind != WGI_NODE_OP || (n->op->zero_first >> k & 1)) return 0;
-    const wgi_recipe *const r = recipe_of(g, n->op, (uint32_t)k);
-    return r != NULL && r->understood && r->steps == 1 && r->step->op == NULL &&
-           r->step->number == 1;
-}
-
-/* v = 1 / a, as reciprocals are written here, and those of roots: -((w v) v), one factor after
- * the other, since v^2 may leave the range of numbers where no product does. WGI_NO_NODE: it is
- * another node. */
-static uint32_t share_by_factors(wgi_graph *g, uint32_t w, uint32_t node, size_t k) {
-    const wgi_node *const n = &g->node[node];
-    if (n->kind != WGI_NODE_OP || wgi_node_op(n) != WGI_ROW_div || k == 0 ||
-        !wgi_graph_is(g, g->operand[n->first], 1))
-        return WGI_NO_NODE;
-    return wgi_signed_minus(g, wgi_signed_product(g, wgi_signed_product(g, w, node), node));
-}
-
-/* Many partials are those of sums: w times 1 is w, at once. */
+/* Of v = 1 / a the share is -((w v) v), one factor after the other, since v^2 may leave the
+ * range of numbers where no product does. Many partials are those of sums: w times 1 is w, at
+ * once. */
 uint32_t wgi_signed_share(wgi_graph *g, uint32_t w, uint32_t node, size_t k) {
     if (g->c->status != WG_OK || w == WGI_NO_NODE) return WGI_NO_NODE;
-    const uint32_t by_factors = share_by_factors(g, w, node, k);
-    if (by_factors != WGI_NO_NODE) return by_factors;
-    if (g->node[w & ~WGI_SIGN].kind == WGI_NODE_NUMBER || !partial_is_one(g, node, k))
-        return wgi_signed_product(g, w, signed_partial(g, node, k));
+    const wgi_node *const n = &g->node[node];
+    if (n->kind != WGI_NODE_OP)
+        return wgi_signed_product(g, w, wgi_signed_of(g, wgi_graph_partial(g, node, k)));
+    if (n->op->zero_first >> k & 1) return WGI_NO_NODE;
+    if (k == 1 && is_reciprocal(g, n))
+        return wgi_signed_minus(g, wgi_signed_product(g, wgi_signed_product(g, w, node), node));
+    const wgi_recipe *const r = recipe_of(g, n->op, (uint32_t)k);
+    if (r == NULL || !r->one || g->node[w & ~WGI_SIGN].kind == WGI_NODE_NUMBER)
+        return wgi_signed_product(g, w, partial_by(g, r, node, (uint32_t)k));
     if (g->recipes->one_in != g) { /* numbers keep their order */
         (void)wgi_graph_number(g, 1);
         g->recipes->one_in = g;

@@ -23,11 +23,13 @@ static uint64_t identity_of(const wg_function *f) {
     uint64_t h = f->n;
     for (size_t i = 0; i < f->nodes; i++) {
         const wgi_node *const n = &f->node[i];
+        const uint32_t *const x = f->operand + n->first;
+        const uint64_t what = (uint64_t)n->kind << 16 | (uint64_t)n->when << 8 | n->array;
+        const uint64_t part = n->kind == WGI_NODE_NUMBER ? 0 : n->part;
         uint64_t own =
-            wgi_mix(n->count, (uint64_t)n->kind << 16 | (uint64_t)n->when << 8 | n->array,
-                    n->kind == WGI_NODE_NUMBER ? 0 : n->part);
-        own = wgi_mix(own, (uint64_t)(uintptr_t)wgi_node_scalar(n), n->count);
-        for (uint32_t k = 0; k < n->count; k++) own = wgi_mix(own, f->operand[n->first + k], k);
+            wgi_mix(n->count, what << 32 | part, (uint64_t)(uintptr_t)wgi_node_scalar(n));
+        for (uint32_t k = 0; k < n->count; k += 2)
+            own = wgi_mix(own, (uint64_t)x[k] << 32 | (k + 1 < n->count ? x[k + 1] : 0), k);
         h = wgi_mix(h, own, i);
     }
     for (size_t j = 0; j < f->m; j++) h = wgi_mix(h, f->result[j], j);

@@ -16,12 +16,14 @@ void *wgi_fn_room(wgi_fn_maker *m, size_t bytes) {
 /* ---- a part ---- */
 
 static void forget_part(wgi_fn_maker *m) {
-    for (size_t i = 0; i < m->f->nodes + 3; i++) {
-        m->user[i] = wgi_fn_read_by(WGI_READ_NEVER, WGI_NO_READER);
-        m->mark[i] &= (unsigned char)(WGI_MARK_UNIFORM | WGI_MARK_CHECKED | WGI_MARK_DEPENDS);
-    }
+    const unsigned char kept = WGI_MARK_UNIFORM | WGI_MARK_CHECKED | WGI_MARK_DEPENDS;
+    const size_t nodes = m->f->nodes + 3;
+    unsigned char *const mark = m->mark;
+    memset(m->user, 0, nodes * sizeof *m->user);
+    memset(m->last, 0xff, nodes * sizeof *m->last);
+    for (size_t i = 0; i < nodes; i++) mark[i] &= kept;
     for (uint32_t i = m->low; i < m->high; i++)
-        if (!wgi_node_sums_points(m->f, i)) m->mark[i] |= WGI_MARK_OPERATION;
+        if (m->sum == NULL || !wgi_node_sums_points(m->f, i)) mark[i] |= WGI_MARK_OPERATION;
 }
 
 /* Bytes: of the first-level cache, that the columns of native code may take; and of the
@@ -46,7 +48,9 @@ static void part(wgi_fn_maker *m, wgi_when when, uint32_t low, uint32_t high) {
     const size_t first_call = m->calls.count;
     const int empty = low == high && when != WGI_EACH;
     m->first_code[when] = m->codes.count;
-    m->units.count = m->free.count = 0;
+    m->free.count = 0;
+    m->accumulator = WGI_NO_NODE;
+    m->unit.kind = WGI_UNIT_NONE;
     if (!empty) {
         forget_part(m);
         wgi_fn_families(m);
@@ -58,19 +62,17 @@ static void part(wgi_fn_maker *m, wgi_when when, uint32_t low, uint32_t high) {
                     m->load[g].wanted |= 1u << k;
         wgi_fn_list_units(m);
     }
-    wgi_fn_select(m);
+    wgi_fn_select_end(m);
     if (wgi_fn_failed(m)) return;
-    m->slots = WGI_FN_FIXED;
-    if (!empty) wgi_fn_deal_columns(m);
+    wgi_fn_deal_columns(m, first_call);
     if (wgi_fn_failed(m)) return;
     if (when == WGI_EACH) m->p.lanes = lanes_for(m);
     if (m->slots > UINT32_MAX / wgi_fn_offset(1)) {
         (void)wgi_fail(m->c, WG_ENOMEM, "a function: %zu numbers at a time", m->slots);
         return;
     }
-    wgi_fn_put_columns(m, first_call);
     m->p.part[when].slots = m->slots;
-    if (when != WGI_EACH || wgi_fn_failed(m)) return;
+    if (when != WGI_EACH) return;
     m->f->stats.columns = m->slots - WGI_FN_FIXED;
     for (size_t g = 0; g < m->p.loads; g++)
         for (uint32_t k = 0; k < m->load[g].count; k++)
@@ -97,6 +99,7 @@ static int becomes_uniform(const wgi_fn_maker *m, uint32_t i, unsigned when) {
 static void mark_uniforms(wgi_fn_maker *m) {
     wg_function *const f = m->f;
     const uint32_t each = wgi_fn_first_each(f), after = wgi_fn_first_after(f);
+    if (f->once + f->after == 0) return; /* nothing is computed for all points */
     for (uint32_t i = 0; i < f->nodes; i++) {
         const wgi_node *const n = &f->node[i];
         /* only operands of other parts matter: those before `high` and those from `after` on */
@@ -146,19 +149,20 @@ static void uniforms(wgi_fn_maker *m) {
 /* Finds what depends on products by the zero rule, and what could hide a NaN of theirs. */
 static void dependences(wgi_fn_maker *m) {
     wg_function *const f = m->f;
-    for (uint32_t i = 0; i < f->nodes; i++) {
+    const uint32_t after = wgi_fn_first_after(f);
+    unsigned char *const mark = m->mark;
+    for (uint32_t i = wgi_fn_first_each(f); i < after; i++) {
         const wgi_node *const n = &f->node[i];
-        if (n->when != WGI_EACH) continue;
         const uint32_t *const x = f->operand + n->first;
         unsigned any = 0;
-        for (uint32_t k = 0; k < n->count; k++) any |= m->mark[x[k]];
+        for (uint32_t k = 0; k < n->count; k++) any |= mark[x[k]];
         any &= WGI_MARK_DEPENDS;
         /* nodes with parts use the zero rule themselves: only their operands are checked */
         if (n->kind == WGI_NODE_TIMES || (any && !wgi_node_has_parts(n)))
-            m->mark[i] |= WGI_MARK_DEPENDS;
+            mark[i] |= WGI_MARK_DEPENDS;
         if (!any || wgi_node_shows_nan(n)) continue;
         for (uint32_t k = 0; k < n->count; k++)
-            if (m->mark[x[k]] & WGI_MARK_DEPENDS) m->mark[x[k]] |= WGI_MARK_CHECKED;
+            if (mark[x[k]] & WGI_MARK_DEPENDS) mark[x[k]] |= WGI_MARK_CHECKED;
     }
     for (size_t k = 0; k < f->guards; k++) {
         const uint32_t side[2] = {f->guard[k].a, f->guard[k].b};
@@ -253,7 +257,8 @@ static void lay_out(wgi_fn_maker *m, wgi_pieces *p, int families, int sums) {
     const size_t uniforms = (m->f->nodes - m->f->each + 3) * sizeof(uint32_t);
     m->uniform = wgi_pieces_take(p, uniforms);
     if (m->uniform != NULL) memset(m->uniform, 0xff, uniforms);
-    m->user = m->last = piece(m, p, 1, 0);
+    m->user = piece(m, p, 1, 0);
+    m->last = piece(m, p, 1, 0xff);
     m->wanted_by = m->slot = piece(m, p, 1, 0xff);
     m->lead = piece(m, p, families, 0);
     m->sibling = piece(m, p, families, 0);
@@ -388,7 +393,9 @@ static void list_uniforms(wgi_fn_maker *m, double *number, uint32_t *uniform_nod
                           uint32_t *guard_uniform) {
     const wg_function *const f = m->f;
     memset(uniform_node, 0xff, m->p.uniforms * sizeof *uniform_node);
-    for (uint32_t i = 0; i < f->nodes; i++) {
+    for (uint32_t i = 0;; i++) {
+        if (i == wgi_fn_first_each(f)) i = wgi_fn_first_after(f); /* those are none */
+        if (i >= f->nodes) break;
         const uint32_t at = wgi_fn_uniform_of(m, i);
         if (at == WGI_NO_NODE) continue;
         uniform_node[at] = i;
@@ -431,7 +438,6 @@ static void finish(wgi_fn_maker *m) {
     p->native_constant = constant;
     /* what is known of nodes is not needed any more, and takes more than what comes of it */
     wgi_list_give(m->c, &m->by_node);
-    wgi_list_give(m->c, &m->units.room);
     wgi_list_give(m->c, &m->free.room);
     wgi_pieces b = {NULL, 0};
     move(&b, p, m);
@@ -449,8 +455,7 @@ static void finish(wgi_fn_maker *m) {
 
 static void close(wgi_fn_maker *m) {
     wgi_list_give(m->c, &m->by_node);
-    wgi_fn_list *const all[] = {&m->units,   &m->codes,     &m->calls,
-                                &m->columns, &m->constants, &m->free};
+    wgi_fn_list *const all[] = {&m->codes, &m->calls, &m->columns, &m->constants, &m->free};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) wgi_list_give(m->c, &all[i]->room);
 }
 

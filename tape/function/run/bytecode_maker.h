@@ -4,14 +4,16 @@
  *
  * Each part of a function is made in these steps. Nodes that are computed together are found
  * (families). Nodes get an order, in which a value is used soon after it is computed; with the
- * loads and stores where they are due, that is a list of units (bytecode_schedule.c). Units
- * become instructions, and the operands of these get columns (bytecode_select.c). */
+ * loads and stores where they are due, these are units, one after the other
+ * (bytecode_schedule.c). Each becomes instructions as it comes, and the operands of these get
+ * columns in the end (bytecode_select.c). */
 #ifndef WGI_TAPE_FUNCTION_RUN_BYTECODE_MAKER_H
 #define WGI_TAPE_FUNCTION_RUN_BYTECODE_MAKER_H
 
 #include "bytecode.h"
 
 typedef enum {
+    WGI_UNIT_NONE,
     WGI_UNIT_NODE,
     WGI_UNIT_LOADS,
     WGI_UNIT_STORES,
@@ -58,10 +60,10 @@ typedef struct wgi_fn_maker {
     wgi_list_room by_node;
     unsigned char *mark;
     uint32_t *uniform;   /* where the uniform stands, or WGI_NO_NODE: wgi_fn_uniform_of */
-    uint32_t *user;      /* who reads it, as wgi_fn_uses_of and wgi_fn_reader_of say, ... */
-    uint32_t *last;      /* ... and, once there are instructions, the last one that does */
+    uint32_t *user;      /* who reads it, as wgi_fn_uses_of and wgi_fn_reader_of say */
+    uint32_t *last;      /* the last instruction that reads its column, or WGI_NO_NODE */
     uint32_t *wanted_by; /* of those of each point the first result that is this node, ... */
-    uint32_t *slot;      /* ... and, once there are units, its column */
+    uint32_t *slot;      /* ... and, of uniforms and when all is listed, its column */
     /* of a family, which is one unit: the node that stands for it, and its next member */
     uint32_t *lead, *sibling;
     uint32_t *value;       /* of a slope: the node that is the value of the same operation */
@@ -79,7 +81,8 @@ typedef struct wgi_fn_maker {
     uint32_t *load_node, *store_node;
 
     /* codes: of the part under way first as drafts */
-    wgi_fn_list units, codes, calls, columns, constants, free;
+    wgi_fn_list codes, calls, columns, constants, free;
+    wgi_fn_unit unit; /* the last one, which may be one instruction with the next */
     size_t slots, first_code[3];
     uint32_t accumulator; /* the node whose value it holds, or WGI_NO_NODE */
 } wgi_fn_maker;
@@ -127,7 +130,8 @@ static inline uint32_t wgi_fn_uniform_of(const wgi_fn_maker *m, uint32_t i) {
     return at == NULL ? WGI_NO_NODE : *at;
 }
 /* How many operations, results, sums and comparisons read it; in the order of units, of one
- * that is read once, also that it is computed just before its reader. */
+ * that is read once, also that it is computed just before its reader. The word of one that is
+ * never read is 0. */
 typedef enum { WGI_READ_NEVER, WGI_READ_ONCE, WGI_READ_OFTEN, WGI_READ_NEXT } wgi_fn_uses;
 #define WGI_NO_READER (UINT32_MAX >> 2)
 static inline wgi_fn_uses wgi_fn_uses_of(const wgi_fn_maker *m, uint32_t i) {
@@ -184,7 +188,7 @@ int wgi_fn_keeps_slope(const wgi_node *n);
 
 void wgi_fn_families(wgi_fn_maker *m);
 void wgi_fn_count_uses(wgi_fn_maker *m);
-/* Lists the units of a part in their order. */
+/* Selects the units of a part in their order. */
 void wgi_fn_list_units(wgi_fn_maker *m);
 
 /* Do nodes i and j choose, by the same comparison, from the same two, one each? One instruction
@@ -199,10 +203,12 @@ static inline int wgi_fn_is_exchange(const wgi_fn_maker *m, uint32_t i, uint32_t
 
 /* ---- bytecode_select.c ---- */
 
-/* Makes instructions of the units; their operands are nodes as yet. */
-void wgi_fn_select(wgi_fn_maker *m);
-void wgi_fn_deal_columns(wgi_fn_maker *m);
-/* Puts columns in the place of nodes, in instructions, calls and groups. */
-void wgi_fn_put_columns(wgi_fn_maker *m, size_t first_call);
+/* A unit comes after those before: instructions are made of the one before it; their operands
+ * are nodes as yet. */
+void wgi_fn_select(wgi_fn_maker *m, wgi_fn_unit_kind kind, uint32_t id);
+/* The part has no more units. */
+void wgi_fn_select_end(wgi_fn_maker *m);
+/* Puts columns in the place of nodes, in the instructions of the part and their calls. */
+void wgi_fn_deal_columns(wgi_fn_maker *m, size_t first_call);
 
 #endif

@@ -135,12 +135,11 @@ void wgi_fn_families(wgi_fn_maker *m) {
 
 /* ---- order ---- */
 
-static inline void read_it(wgi_fn_maker *m, uint32_t reader, uint32_t x) {
-    const uint32_t before = m->user[x];
-    if (before == wgi_fn_read_by(WGI_READ_NEVER, WGI_NO_READER))
-        m->user[x] = wgi_fn_read_by(WGI_READ_ONCE, reader);
+static inline void read_it(uint32_t *user, uint32_t reader, uint32_t x) {
+    const uint32_t before = user[x];
+    if (before == 0) user[x] = wgi_fn_read_by(WGI_READ_ONCE, reader);
     else if ((before & WGI_NO_READER) != reader)
-        m->user[x] = wgi_fn_read_by(WGI_READ_OFTEN, reader);
+        user[x] = wgi_fn_read_by(WGI_READ_OFTEN, reader);
 }
 
 static void read_often(wgi_fn_maker *m, uint32_t i) {
@@ -148,18 +147,22 @@ static void read_often(wgi_fn_maker *m, uint32_t i) {
 }
 
 void wgi_fn_count_uses(wgi_fn_maker *m) {
-    wg_function *const f = m->f;
+    const wg_function *const f = m->f;
+    const wgi_node *const node = f->node;
+    const uint32_t *const operand = f->operand, high = m->high;
+    uint32_t *const user = m->user;
     /* a unit reads the operands of its node and, for a slope, the value of the operation */
-    for (uint32_t i = m->low; i < m->high; i++) {
+    for (uint32_t i = m->low; i < high; i++) {
         if (!wgi_fn_leads(m, i)) continue;
-        const uint32_t *const x = wgi_fn_operands_of(m, i);
-        const uint32_t count = wgi_fn_node_of(m, i)->count, value = wgi_fn_value_of(m, i);
-        for (uint32_t k = 0; k < count; k++) read_it(m, i, x[k]);
-        if (value != WGI_NO_NODE) read_it(m, i, value);
+        const uint32_t *const x = operand + node[i].first;
+        const uint32_t count = node[i].count, value = wgi_fn_value_of(m, i);
+        for (uint32_t k = 0; k < count; k++) read_it(user, i, x[k]);
+        if (value != WGI_NO_NODE) read_it(user, i, value);
     }
     /* such a node is not moved */
+    const unsigned char *const mark = m->mark;
     for (uint32_t i = 0; i < f->nodes; i++)
-        if (((m->mark[i] & (WGI_MARK_UNIFORM | WGI_MARK_CHECKED)) ||
+        if (((mark[i] & (WGI_MARK_UNIFORM | WGI_MARK_CHECKED)) ||
              wgi_fn_sum_of(m, i) != WGI_NO_NODE) &&
             wgi_fn_in_columns(m, i))
             read_often(m, i);
@@ -205,32 +208,30 @@ static void mark_moved(wgi_fn_maker *m) {
 static uint32_t next_moved(const wgi_fn_maker *m, uint32_t i, uint32_t from) {
     const uint32_t here = wgi_fn_read_by(WGI_READ_NEXT, i), *const x = wgi_fn_operands_of(m, i);
     const uint32_t count = wgi_fn_node_of(m, i)->count, value = wgi_fn_value_of(m, i);
+    const uint32_t *const user = m->user;
     uint32_t next = WGI_NO_NODE;
-    for (uint32_t k = 0; k < count; k++)
-        if (m->user[x[k]] == here && x[k] >= from && x[k] < next) next = x[k];
-    if (value < next && value >= from && m->user[value] == here) next = value;
+    for (uint32_t k = 0; k < count; k++) {
+        const uint32_t of = x[k];
+        if (of >= from && of < next && user[of] == here) next = of;
+    }
+    if (value < next && value >= from && user[value] == here) next = value;
     return next;
 }
 
 /* ---- units ---- */
 
-static inline void unit_add(wgi_fn_maker *m, wgi_fn_unit_kind kind, uint32_t id) {
-    wgi_fn_unit *const u = wgi_fn_added(m, &m->units, sizeof *u);
-    if (u != NULL) *u = (wgi_fn_unit){kind, id};
-}
-
 /* A node has been computed: adds the units that wait for it. */
 static void units_behind(wgi_fn_maker *m, uint32_t i) {
-    if (m->mark[i] & WGI_MARK_CHECKED) unit_add(m, WGI_UNIT_CHECKS, i);
-    if (wgi_fn_sum_of(m, i) != WGI_NO_NODE) unit_add(m, WGI_UNIT_SUMS, i);
-    if (m->mark[i] & WGI_MARK_UNIFORM) unit_add(m, WGI_UNIT_UNIFORMS, i);
+    if (m->mark[i] & WGI_MARK_CHECKED) wgi_fn_select(m, WGI_UNIT_CHECKS, i);
+    if (wgi_fn_sum_of(m, i) != WGI_NO_NODE) wgi_fn_select(m, WGI_UNIT_SUMS, i);
+    if (m->mark[i] & WGI_MARK_UNIFORM) wgi_fn_select(m, WGI_UNIT_UNIFORMS, i);
     if (m->when != WGI_EACH) return;
     for (uint32_t g = m->guarded == NULL ? WGI_NO_NODE : m->guarded[i]; g != WGI_NO_NODE;
          g = m->next_guarded[g])
-        if (--m->sides[g / 2] == 0) unit_add(m, WGI_UNIT_GUARDS, g / 2);
+        if (--m->sides[g / 2] == 0) wgi_fn_select(m, WGI_UNIT_GUARDS, g / 2);
     for (uint32_t j = m->wanted_by[i]; j != WGI_NO_NODE; j = m->next_result[j])
         if (--m->pending[m->result_batch[j]] == 0)
-            unit_add(m, WGI_UNIT_STORES, m->result_batch[j]);
+            wgi_fn_select(m, WGI_UNIT_STORES, m->result_batch[j]);
 }
 
 /* Node i has been computed. Mostly no unit waits for it, which is asked here, in line. */
@@ -244,7 +245,7 @@ static void need_input(wgi_fn_maker *m, uint32_t i) {
     if (!wgi_fn_in_columns(m, i) || (m->mark[i] & WGI_MARK_LOADED)) return;
     const uint32_t batch = m->input_batch[i], first = batch * WGI_FN_BATCH;
     const uint32_t end = first + wgi_fn_batch_groups(m->p.loads, batch);
-    unit_add(m, WGI_UNIT_LOADS, batch);
+    wgi_fn_select(m, WGI_UNIT_LOADS, batch);
     for (uint32_t g = first; g < end; g++)
         for (uint32_t k = 0; k < m->load[g].count; k++)
             m->mark[m->load_node[g * WGI_FN_GROUP + k]] |= WGI_MARK_LOADED;
@@ -255,9 +256,10 @@ static void need_input(wgi_fn_maker *m, uint32_t i) {
 
 static void node_unit(wgi_fn_maker *m, uint32_t i) {
     const uint32_t *const x = wgi_fn_operands_of(m, i), count = wgi_fn_node_of(m, i)->count;
+    const size_t inputs = m->f->n;
     for (uint32_t k = 0; k < count; k++)
-        if (x[k] < m->f->n) need_input(m, x[k]);
-    unit_add(m, WGI_UNIT_NODE, i);
+        if (x[k] < inputs) need_input(m, x[k]);
+    wgi_fn_select(m, WGI_UNIT_NODE, i);
     for (uint32_t j = i; j != WGI_NO_NODE; j = wgi_fn_sibling_of(m, j)) defined(m, j);
 }
 
@@ -280,7 +282,7 @@ static void units_to(wgi_fn_maker *m, uint32_t i) {
 
 void wgi_fn_list_units(wgi_fn_maker *m) {
     mark_moved(m);
-    for (uint32_t i = m->low; i < m->high; i++)
+    for (uint32_t i = m->low; i < m->high && wgi_fn_goes_on(m, i); i++)
         if (wgi_fn_uses_of(m, i) != WGI_READ_NEXT && wgi_fn_leads(m, i)) units_to(m, i);
     if (m->when != WGI_EACH) return;
     for (uint32_t i = 0; i < m->f->n; i++)
@@ -290,6 +292,6 @@ void wgi_fn_list_units(wgi_fn_maker *m) {
         for (uint32_t k = 0; k < m->store[g].count; k++)
             columns += (uint32_t)wgi_fn_in_columns(m, m->store_node[g * WGI_FN_GROUP + k]);
         if ((g + 1 == m->p.stores || (g + 1) % WGI_FN_BATCH == 0) && columns == 0)
-            unit_add(m, WGI_UNIT_STORES, g / WGI_FN_BATCH);
+            wgi_fn_select(m, WGI_UNIT_STORES, g / WGI_FN_BATCH);
     }
 }

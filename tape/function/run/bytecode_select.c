@@ -1,59 +1,38 @@
 /* SPDX-License-Identifier: MIT */
-/* The units of a part become instructions, and the nodes in them get columns.
+/* The units of a part become instructions, one after the other, and the nodes in them get
+ * columns.
  *
  * An instruction is a draft at first: its form depends on what the accumulator holds, and
- * whether it stores its result depends on who reads it later. After the last reader of a node
- * its column is free for another one. */
+ * whether it stores its result depends on who reads it later. When all are there, so are the
+ * last readers of all nodes: behind these columns are free for others. */
 #include "tape/function/graph/dense_node.h"
 #include "bytecode_maker.h"
 #include "tape/function/graph/repeat.h"
 
 #include <string.h>
 
-/* An instruction whose operands are still nodes. LEAVES: the result stays in the accumulator,
- * and is stored only if somebody reads it later. */
-typedef enum { NOTHING, COLUMN, UNIFORM, RAW } field_kind; /* fits into two bits */
+/* An instruction whose columns are still nodes: the bits of `columns` say which of its operands
+ * are. LEAVES: the result stays in the accumulator, and is stored only if somebody reads it
+ * later. */
+typedef enum { COLUMN, UNIFORM, RAW } field_kind;
 typedef enum { NO_RESULT, LEAVES, STORES_IT } result_kind;
 typedef struct draft {
     uint16_t code;
-    unsigned char fields, result;
+    unsigned char columns, result;
     uint32_t x[3], d;
 } draft;
 _Static_assert(sizeof(draft) == sizeof(wgi_fn_code),
                "a draft becomes an instruction in its place");
 
-static field_kind field_of(const draft *d, int k) {
-    return (field_kind)(d->fields >> 2 * k & 3);
-}
-
-/* Those of the part under way. */
-static draft *drafts_of(const wgi_fn_maker *m, size_t *count) {
-    *count = m->codes.count - m->first_code[m->when];
-    return (draft *)m->codes.at + m->first_code[m->when];
-}
-
 /* Operations whose instructions can take operands from the accumulator. */
 typedef enum { OTHER, ADD, SUB, MUL, DIV, TIMES, NEG, SQRT, FABS } simple;
-static simple simple_of(const wgi_node *n) {
+static inline simple simple_of(const wgi_node *n) {
+    static const unsigned char rows[WGI_ROWS] = {
+        [WGI_ROW_add] = ADD, [WGI_ROW_sub] = SUB,   [WGI_ROW_mul] = MUL,  [WGI_ROW_div] = DIV,
+        [WGI_ROW_neg] = NEG, [WGI_ROW_sqrt] = SQRT, [WGI_ROW_fabs] = FABS};
     if (n->kind == WGI_NODE_TIMES || n->kind == WGI_NODE_SUM) return TIMES;
-    switch (wgi_node_op(n)) {
-    case WGI_ROW_add:
-        return ADD;
-    case WGI_ROW_sub:
-        return SUB;
-    case WGI_ROW_mul:
-        return MUL;
-    case WGI_ROW_div:
-        return DIV;
-    case WGI_ROW_neg:
-        return NEG;
-    case WGI_ROW_sqrt:
-        return SQRT;
-    case WGI_ROW_fabs:
-        return FABS;
-    default:
-        return OTHER;
-    }
+    const int row = wgi_node_op(n);
+    return row < 0 ? OTHER : (simple)rows[row];
 }
 
 /* ---- instructions ---- */
@@ -64,13 +43,17 @@ static inline draft *draft_add(wgi_fn_maker *m, uint32_t code) {
     return d;
 }
 
-static inline void field(draft *d, int k, field_kind kind, uint32_t x) {
+/* Operand k of the last instruction. */
+static inline void field(wgi_fn_maker *m, draft *d, int k, field_kind kind, uint32_t x) {
     if (d == NULL) return;
-    d->fields |= (unsigned char)(kind << 2 * k);
-    d->x[k] = x;
+    if (kind == COLUMN) {
+        d->columns |= (unsigned char)(1u << k);
+        m->last[x] = (uint32_t)m->codes.count - 1;
+    }
+    d->x[k] = kind != UNIFORM ? x : (uint32_t)(wgi_fn_uniform_of(m, x) * sizeof(double));
 }
 
-static void result(wgi_fn_maker *m, draft *d, result_kind kind, uint32_t i) {
+static inline void result(wgi_fn_maker *m, draft *d, result_kind kind, uint32_t i) {
     if (d == NULL) return;
     d->result = (unsigned char)kind;
     d->d = i;
@@ -88,7 +71,7 @@ static void want_column(wgi_fn_maker *m, uint32_t i) {
         *c = (wgi_fn_constant){m->slot[i], wgi_fn_uniform_of(m, i)};
     } else {
         draft *const d = draft_add(m, WGI_FN_SPLAT);
-        field(d, 0, UNIFORM, i);
+        field(m, d, 0, UNIFORM, i);
         result(m, d, STORES_IT, i);
         m->accumulator = WGI_NO_NODE;
     }
@@ -96,7 +79,7 @@ static void want_column(wgi_fn_maker *m, uint32_t i) {
 
 /* Adds an instruction that leaves its result. In the list of codes each form with a store
  * follows the same form without. */
-static draft *instruction(wgi_fn_maker *m, uint32_t code, uint32_t node) {
+static inline draft *instruction(wgi_fn_maker *m, uint32_t code, uint32_t node) {
     draft *const d = draft_add(m, code);
     result(m, d, LEAVES, node);
     return d;
@@ -108,7 +91,7 @@ static inline int is_accumulator(const wgi_fn_maker *m, uint32_t i) {
 
 static void splat(wgi_fn_maker *m, uint32_t i) {
     draft *const d = instruction(m, WGI_FN_SPLAT, i);
-    field(d, 0, UNIFORM, i);
+    field(m, d, 0, UNIFORM, i);
     if (d != NULL) d->result = NO_RESULT;
 }
 
@@ -143,10 +126,10 @@ static void binary(wgi_fn_maker *m, simple which, uint32_t node, uint32_t x, uin
         code = ac + (WGI_FN_SUB_CA - WGI_FN_SUB_AC) * form;
     }
     d = instruction(m, code, node);
-    if (xa || ya) field(d, 0, (xa ? yu : xu) ? UNIFORM : COLUMN, xa ? y : x);
+    if (xa || ya) field(m, d, 0, (xa ? yu : xu) ? UNIFORM : COLUMN, xa ? y : x);
     else {
-        field(d, 0, xu ? UNIFORM : COLUMN, x);
-        field(d, 1, yu ? UNIFORM : COLUMN, y);
+        field(m, d, 0, xu ? UNIFORM : COLUMN, x);
+        field(m, d, 1, yu ? UNIFORM : COLUMN, y);
     }
 }
 
@@ -158,22 +141,22 @@ static void unary(wgi_fn_maker *m, simple which, uint32_t node, uint32_t x) {
         splat(m, x);
         (void)instruction(m, a, node);
     } else if (is_accumulator(m, x)) (void)instruction(m, a, node);
-    else field(instruction(m, a + (WGI_FN_NEG_C - WGI_FN_NEG_A), node), 0, COLUMN, x);
+    else field(m, instruction(m, a + (WGI_FN_NEG_C - WGI_FN_NEG_A), node), 0, COLUMN, x);
 }
 
 /* A product whose only reader is the next unit, a sum or a difference, becomes one instruction
  * with it. */
-static int fused(wgi_fn_maker *m, uint32_t product, simple which, const wgi_fn_unit *next) {
+static int fused(wgi_fn_maker *m, uint32_t product, simple which) {
+    const uint32_t next = m->unit.id;
     const wgi_fn_uses uses = wgi_fn_uses_of(m, product);
     if ((which != MUL && which != TIMES) || wgi_fn_node_of(m, product)->count != 2) return 0;
     if (uses != WGI_READ_ONCE && uses != WGI_READ_NEXT) return 0;
-    if (next == NULL || next->kind != WGI_UNIT_NODE || wgi_fn_reader_of(m, product) != next->id)
-        return 0;
-    const wgi_node *const n = wgi_fn_node_of(m, next->id);
+    if (m->unit.kind != WGI_UNIT_NODE || wgi_fn_reader_of(m, product) != next) return 0;
+    const wgi_node *const n = wgi_fn_node_of(m, next);
     const simple outer = simple_of(n);
     if (outer != ADD && outer != SUB) return 0;
     uint32_t x = wgi_fn_operands_of(m, product)[0], y = wgi_fn_operands_of(m, product)[1];
-    const uint32_t *const o = wgi_fn_operands_of(m, next->id);
+    const uint32_t *const o = wgi_fn_operands_of(m, next);
     const uint32_t z = o[0] == product ? o[1] : o[0];
     if (z == product || !wgi_fn_in_columns(m, z) || is_accumulator(m, x) ||
         is_accumulator(m, y))
@@ -191,11 +174,10 @@ static int fused(wgi_fn_maker *m, uint32_t product, simple which, const wgi_fn_u
                                           : WGI_FN_MADD_ACC;
     const int za = is_accumulator(m, z), yu = !wgi_fn_in_columns(m, y);
     draft *const d = instruction(
-        m, first + (WGI_FN_MADD_ACS - WGI_FN_MADD_ACC) * (uint32_t)((za ? 0 : 2) + yu),
-        next->id);
-    field(d, 0, COLUMN, x);
-    field(d, 1, yu ? UNIFORM : COLUMN, y);
-    if (!za) field(d, 2, COLUMN, z);
+        m, first + (WGI_FN_MADD_ACS - WGI_FN_MADD_ACC) * (uint32_t)((za ? 0 : 2) + yu), next);
+    field(m, d, 0, COLUMN, x);
+    field(m, d, 1, yu ? UNIFORM : COLUMN, y);
+    if (!za) field(m, d, 2, COLUMN, z);
     return 1;
 }
 
@@ -204,23 +186,23 @@ static void of_columns(wgi_fn_maker *m, uint32_t code, uint32_t node, uint32_t c
                        const uint32_t *x) {
     for (uint32_t k = 0; k < count; k++) want_column(m, x[k]);
     draft *const d = draft_add(m, code);
-    for (uint32_t k = 0; k < count && k < 3; k++) field(d, (int)k, COLUMN, x[k]);
+    for (uint32_t k = 0; k < count && k < 3; k++) field(m, d, (int)k, COLUMN, x[k]);
     result(m, d, STORES_IT, node);
-    if (count == 4) field(draft_add(m, WGI_FN_END), 0, COLUMN, x[3]);
+    if (count == 4) field(m, draft_add(m, WGI_FN_END), 0, COLUMN, x[3]);
 }
 
 /* Two nodes that exchange two others, or not, as one instruction. */
-static int exchanged(wgi_fn_maker *m, uint32_t node, const wgi_fn_unit *next) {
-    if (next == NULL || next->kind != WGI_UNIT_NODE || !wgi_fn_is_exchange(m, node, next->id))
-        return 0;
+static int exchanged(wgi_fn_maker *m, uint32_t node) {
+    const uint32_t next = m->unit.id;
+    if (m->unit.kind != WGI_UNIT_NODE || !wgi_fn_is_exchange(m, node, next)) return 0;
     const uint32_t *const x = wgi_fn_operands_of(m, node);
     for (uint32_t k = 0; k < 4; k++) want_column(m, x[k]);
     draft *const d = draft_add(m, WGI_FN_EXCHANGE);
-    for (int k = 0; k < 3; k++) field(d, k, COLUMN, x[k]);
+    for (int k = 0; k < 3; k++) field(m, d, k, COLUMN, x[k]);
     result(m, d, STORES_IT, node);
     draft *const other = draft_add(m, WGI_FN_END);
-    field(other, 0, COLUMN, x[3]);
-    result(m, other, STORES_IT, next->id);
+    field(m, other, 0, COLUMN, x[3]);
+    result(m, other, STORES_IT, next);
     return 1;
 }
 
@@ -320,6 +302,11 @@ static int takes_uniforms(const wgi_node *n) {
     return n->kind == WGI_NODE_DENSE || n->kind == WGI_NODE_WHOLE;
 }
 
+/* The last instruction reads the column of a node that is in none of its fields. */
+static inline void reads(wgi_fn_maker *m, uint32_t node) {
+    m->last[node] = (uint32_t)m->codes.count - 1;
+}
+
 static void call(wgi_fn_maker *m, uint32_t node) {
     const wgi_node *const n = wgi_fn_node_of(m, node);
     wgi_fn_call c;
@@ -343,7 +330,9 @@ static void call(wgi_fn_maker *m, uint32_t node) {
     if (c.how == WGI_FN_WHOLE) list_parts(m, node, &c);
     else if (slope != WGI_NO_NODE) list_slope(m, node, slope, &c);
     else list_family(m, node, &c);
-    field(draft_add(m, WGI_FN_CALL), 0, RAW, (uint32_t)m->calls.count);
+    field(m, draft_add(m, WGI_FN_CALL), 0, RAW, (uint32_t)m->calls.count);
+    for (uint32_t k = 0; k < n->count; k++) reads(m, wgi_fn_operands_of(m, node)[k]);
+    if (c.how == WGI_FN_FIRST && c.value != WGI_NO_NODE) reads(m, c.value);
     wgi_fn_call *const to = wgi_fn_added(m, &m->calls, sizeof *to);
     if (to != NULL) *to = c;
     m->accumulator = WGI_NO_NODE;
@@ -377,8 +366,18 @@ static void operation(wgi_fn_maker *m, uint32_t node, simple which) {
 static void about(wgi_fn_maker *m, uint32_t a, uint32_t c, uint32_t i, uint32_t raw) {
     const int here = is_accumulator(m, i);
     draft *const d = draft_add(m, here ? a : c);
-    if (!here) field(d, 0, COLUMN, i);
-    field(d, 1, RAW, raw);
+    if (!here) field(m, d, 0, COLUMN, i);
+    field(m, d, 1, RAW, raw);
+}
+
+/* A comparison. */
+static void compare(wgi_fn_maker *m, uint32_t guard) {
+    const uint32_t side[2] = {m->f->guard[guard].a, m->f->guard[guard].b};
+    for (int k = 0; k < 2; k++) want_column(m, side[k]);
+    draft *const d = draft_add(m, WGI_FN_GUARD);
+    for (int k = 0; k < 2; k++) field(m, d, k, COLUMN, side[k]);
+    field(m, d, 2, RAW, guard);
+    m->accumulator = WGI_NO_NODE;
 }
 
 /* Moves a batch of groups between memory and columns. */
@@ -387,52 +386,49 @@ static void batch(wgi_fn_maker *m, uint32_t code, uint32_t k, size_t all) {
     for (uint32_t i = 0; code == WGI_FN_STORE && i < groups * WGI_FN_GROUP; i++)
         want_column(m, m->store_node[first * WGI_FN_GROUP + i]);
     draft *const d = draft_add(m, code);
-    field(d, 0, RAW, first);
-    field(d, 1, RAW, groups);
+    field(m, d, 0, RAW, first);
+    field(m, d, 1, RAW, groups);
+    for (uint32_t i = 0; code == WGI_FN_STORE && i < groups * WGI_FN_GROUP; i++)
+        reads(m, m->store_node[first * WGI_FN_GROUP + i]);
     m->accumulator = WGI_NO_NODE;
 }
 
-void wgi_fn_select(wgi_fn_maker *m) {
-    const wgi_fn_unit *const u = m->units.at;
-    m->accumulator = WGI_NO_NODE;
-    for (size_t i = 0; i < m->units.count && wgi_fn_goes_on(m, i); i++) {
-        const uint32_t id = u[i].id;
-        const wgi_fn_unit *next;
-        simple which;
-        draft *d;
-        switch (u[i].kind) {
-        case WGI_UNIT_NODE:
-            next = i + 1 < m->units.count ? &u[i + 1] : NULL;
-            which = simple_of(wgi_fn_node_of(m, id));
-            if (fused(m, id, which, next) || (which == OTHER && exchanged(m, id, next))) i++;
-            else operation(m, id, which);
-            break;
-        case WGI_UNIT_SUMS:
-            about(m, WGI_FN_SUM_A, WGI_FN_SUM_C, id,
-                  (uint32_t)(m->sum[id] * m->p.machine->width * sizeof(double)));
-            break;
-        case WGI_UNIT_UNIFORMS:
-            about(m, WGI_FN_SET_A, WGI_FN_SET_C, id, wgi_fn_uniform_of(m, id));
-            break;
-        case WGI_UNIT_CHECKS:
-            about(m, WGI_FN_CHECK_A, WGI_FN_CHECK_C, id, 0);
-            break;
-        case WGI_UNIT_GUARDS:
-            want_column(m, m->f->guard[id].a);
-            want_column(m, m->f->guard[id].b);
-            d = draft_add(m, WGI_FN_GUARD);
-            field(d, 0, COLUMN, m->f->guard[id].a);
-            field(d, 1, COLUMN, m->f->guard[id].b);
-            field(d, 2, RAW, id);
-            m->accumulator = WGI_NO_NODE;
-            break;
-        case WGI_UNIT_STORES:
-            batch(m, WGI_FN_STORE, id, m->p.stores);
-            break;
-        default:
-            batch(m, WGI_FN_LOAD, id, m->p.loads);
-        }
+void wgi_fn_select(wgi_fn_maker *m, wgi_fn_unit_kind kind, uint32_t id) {
+    const wgi_fn_unit u = m->unit;
+    m->unit = (wgi_fn_unit){kind, id};
+    switch (u.kind) {
+    case WGI_UNIT_NONE:
+        return;
+    case WGI_UNIT_NODE: {
+        const simple which = simple_of(wgi_fn_node_of(m, u.id));
+        if (fused(m, u.id, which) || (which == OTHER && exchanged(m, u.id)))
+            m->unit.kind = WGI_UNIT_NONE;
+        else operation(m, u.id, which);
+        return;
     }
+    case WGI_UNIT_SUMS:
+        about(m, WGI_FN_SUM_A, WGI_FN_SUM_C, u.id,
+              (uint32_t)(m->sum[u.id] * m->p.machine->width * sizeof(double)));
+        return;
+    case WGI_UNIT_UNIFORMS:
+        about(m, WGI_FN_SET_A, WGI_FN_SET_C, u.id, wgi_fn_uniform_of(m, u.id));
+        return;
+    case WGI_UNIT_CHECKS:
+        about(m, WGI_FN_CHECK_A, WGI_FN_CHECK_C, u.id, 0);
+        return;
+    case WGI_UNIT_GUARDS:
+        compare(m, u.id);
+        return;
+    case WGI_UNIT_STORES:
+        batch(m, WGI_FN_STORE, u.id, m->p.stores);
+        return;
+    default:
+        batch(m, WGI_FN_LOAD, u.id, m->p.loads);
+    }
+}
+
+void wgi_fn_select_end(wgi_fn_maker *m) {
+    wgi_fn_select(m, WGI_UNIT_NONE, 0);
     (void)draft_add(m, WGI_FN_END);
 }
 
@@ -492,98 +488,48 @@ static int is_apart(const wgi_fn_call *c) {
     return c->how == WGI_FN_ARRAY || c->how == WGI_FN_FIRST || c->how == WGI_FN_WHOLE;
 }
 
-/* Gives the columns of operands back that instruction i, of `words` words, is the last to read.
- */
-static inline void give_fields(wgi_fn_maker *m, const draft *d, size_t i, size_t words) {
-    for (size_t w = 0; w < words; w++)
-        for (int k = 0; k < 3 && d[w].fields >> 2 * k != 0; k++)
-            if (field_of(&d[w], k) == COLUMN && m->last[d[w].x[k]] == i + w) give(m, d[w].x[k]);
+/* Columns come in the place of nodes in the operands of instruction i, and those of which it is
+ * the last reader are given back. */
+static inline void place_operands(wgi_fn_maker *m, draft *d, size_t i) {
+    for (unsigned columns = d->columns, k = 0; columns != 0; columns >>= 1, k++) {
+        if ((columns & 1) == 0) continue;
+        const uint32_t x = d->x[k];
+        d->x[k] = wgi_fn_column_at(m, x);
+        if (m->last[x] == i) give(m, x);
+    }
 }
 
-/* Columns of the results of an instruction of `words` words. */
-static inline void take_results(wgi_fn_maker *m, const draft *d, size_t words) {
-    for (size_t w = 0; w < words; w++)
-        if (d[w].result == STORES_IT ||
-            (d[w].result == LEAVES && m->last[d[w].d] != WGI_NO_NODE))
-            take(m, d[w].d);
+static inline int stores(const wgi_fn_maker *m, const draft *d) {
+    return d->result == STORES_IT || (d->result == LEAVES && m->last[d->d] != WGI_NO_NODE);
+}
+
+/* A draft whose operands have their columns becomes an instruction. */
+static inline void place(wgi_fn_maker *m, draft *at) {
+    const draft d = *at;
+    const int in_column = stores(m, at);
+    const int variant = in_column && (d.result == LEAVES || d.code == WGI_FN_SPLAT);
+    *(wgi_fn_code *)(void *)at =
+        (wgi_fn_code){d.code + (uint32_t)variant, d.x[0], d.x[1], d.x[2],
+                      in_column ? wgi_fn_column_at(m, d.d) : 0};
 }
 
 /* Columns of an instruction that reads or computes nodes beside those in its fields. */
-static void deal_beside(wgi_fn_maker *m, const draft *d, size_t i) {
+static void deal_beside(wgi_fn_maker *m, draft *d, size_t i) {
     const uint32_t *read = NULL, *made = NULL;
     uint32_t makes, more;
     const uint32_t n = beside(m, d, &read, &made, &makes, &more);
     const int apart = d->code == WGI_FN_CALL && is_apart((wgi_fn_call *)m->calls.at + d->x[0]);
     for (uint32_t k = 0; apart && k < makes; k++) take(m, made[k]);
-    give_fields(m, d, i, 1);
+    place_operands(m, d, i);
     for (uint32_t k = 0; k < n; k++)
         if (m->last[read[k]] == i) give(m, read[k]);
     if (more != WGI_NO_NODE && m->last[more] == i) give(m, more);
     for (uint32_t k = 0; !apart && k < makes; k++) take(m, made[k]);
-    take_results(m, d, 1);
 }
 
-/* Finds the last instruction that reads each node. */
-static void find_last(wgi_fn_maker *m, const draft *all, size_t count) {
-    const uint32_t *read = NULL, *made = NULL;
-    uint32_t makes, more;
-    for (size_t i = 0; i < m->f->nodes + 3; i++) m->last[i] = WGI_NO_NODE;
-    for (size_t i = 0; i < count; i++) {
-        const draft *const d = &all[i];
-        for (int k = 0; k < 3 && d->fields >> 2 * k != 0; k++)
-            if (field_of(d, k) == COLUMN) m->last[d->x[k]] = (uint32_t)i;
-        if (!has_beside(d)) continue;
-        const uint32_t n = beside(m, d, &read, &made, &makes, &more);
-        for (uint32_t k = 0; k < n; k++) m->last[read[k]] = (uint32_t)i;
-        if (more != WGI_NO_NODE) m->last[more] = (uint32_t)i;
-    }
-}
-
-void wgi_fn_deal_columns(wgi_fn_maker *m) {
-    size_t count;
-    const draft *const all = drafts_of(m, &count);
-    find_last(m, all, count);
-    m->slots = WGI_FN_FIXED + (m->when == WGI_EACH ? m->constants.count : 0);
-    for (size_t i = 0; i < count && wgi_fn_goes_on(m, i); i++) {
-        const draft *const d = &all[i];
-        if (has_beside(d)) {
-            deal_beside(m, d, i);
-            continue;
-        }
-        /* the word behind an instruction may hold one more operand of it */
-        const size_t words =
-            i + 1 < count && d[1].code == WGI_FN_END && field_of(&d[1], 0) == COLUMN ? 2 : 1;
-        give_fields(m, d, i, words);
-        take_results(m, d, words);
-        i += words - 1;
-    }
-}
-
-/* What stands in an instruction for the operand in field k. */
-static inline uint32_t placed(const wgi_fn_maker *m, const draft *d, int k) {
-    switch (field_of(d, k)) {
-    case COLUMN:
-        return wgi_fn_column_at(m, d->x[k]);
-    case UNIFORM:
-        return (uint32_t)(wgi_fn_uniform_of(m, d->x[k]) * sizeof(double));
-    default:
-        return d->x[k];
-    }
-}
-
-void wgi_fn_put_columns(wgi_fn_maker *m, size_t first_call) {
-    size_t count;
-    draft *const all = drafts_of(m, &count);
+/* Columns and parts of calls. */
+static void place_calls(wgi_fn_maker *m, size_t first_call) {
     uint32_t *const columns = m->columns.at;
-    for (size_t i = 0; i < count; i++) {
-        const draft d = all[i];
-        const int stores =
-            d.result == STORES_IT || (d.result == LEAVES && m->last[d.d] != WGI_NO_NODE);
-        const int variant = stores && (d.result == LEAVES || d.code == WGI_FN_SPLAT);
-        ((wgi_fn_code *)m->codes.at)[m->first_code[m->when] + i] =
-            (wgi_fn_code){d.code + (uint32_t)variant, placed(m, &d, 0), placed(m, &d, 1),
-                          placed(m, &d, 2), stores ? wgi_fn_column_at(m, d.d) : 0};
-    }
     for (size_t k = first_call; k < m->calls.count; k++) {
         wgi_fn_call *const c = (wgi_fn_call *)m->calls.at + k;
         const int uniforms = takes_uniforms(wgi_fn_node_of(m, c->node));
@@ -598,4 +544,26 @@ void wgi_fn_put_columns(wgi_fn_maker *m, size_t first_call) {
         if (c->how == WGI_FN_FIRST && c->value != WGI_NO_NODE)
             c->value = wgi_fn_column_at(m, c->value);
     }
+}
+
+void wgi_fn_deal_columns(wgi_fn_maker *m, size_t first_call) {
+    draft *const all = m->codes.at;
+    const size_t end = m->codes.count;
+    m->slots = WGI_FN_FIXED + (m->when == WGI_EACH ? m->constants.count : 0);
+    for (size_t i = m->first_code[m->when]; i < end && wgi_fn_goes_on(m, i); i++) {
+        draft *const d = &all[i];
+        if (has_beside(d)) deal_beside(m, d, i);
+        else place_operands(m, d, i);
+        if (i + 1 == end || d[1].code != WGI_FN_END || d[1].columns == 0) {
+            if (stores(m, d)) take(m, d->d);
+            place(m, d);
+            continue;
+        }
+        /* the word behind it holds one more operand, and perhaps one more result */
+        place_operands(m, d + 1, ++i);
+        for (int w = 0; w < 2; w++)
+            if (stores(m, d + w)) take(m, d[w].d);
+        for (int w = 0; w < 2; w++) place(m, d + w);
+    }
+    if (!wgi_fn_failed(m)) place_calls(m, first_call);
 }
