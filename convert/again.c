@@ -198,7 +198,7 @@ static bool has_unchanged_address(planner *p, const node *n, const list *body,
 
 /* Is all that n is computed of left alone by the body, or computed again in it? */
 static bool is_unchanged(planner *p, const node *n, const list *body, const list *again) {
-    if (n == NULL || n->kind == NODE_SIZEOF) return true;
+    if (n == NULL || (n->kind == NODE_SIZEOF && n->type_end == 0)) return true;
     const char *const instead = p->r->instead[n->number];
     const bool place = n->kind == NODE_NAME || n->kind == NODE_MEMBER ||
                        n->kind == NODE_INDEX || (n->kind == NODE_UNARY && same(n->op, "*"));

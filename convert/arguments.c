@@ -145,7 +145,10 @@ static bool can_make(const writer *w, const decl *p) {
     const type *const t = pointed(p) != NULL ? pointed(p) : p->type;
     if (p->type->kind == TYPE_FUNCTION || t->kind == TYPE_FUNCTION) return true;
     const type *e = t;
-    while (e->kind == TYPE_ARRAY || (e == t && e->kind == TYPE_POINTER)) e = e->of;
+    while (e->kind == TYPE_ARRAY || (e == t && e->kind == TYPE_POINTER)) {
+        if (e->kind == TYPE_ARRAY && e->count < 0) return false; /* rows of n numbers */
+        e = e->of;
+    }
     return e->kind == TYPE_REAL || e->kind == TYPE_RECORD;
 }
 
@@ -190,6 +193,11 @@ bool is_held_pointer(const writer *w, const decl *d) {
     return root_holds(w, d) && d->type->kind == TYPE_POINTER && !is_function(d);
 }
 
+bool leads_to_rows(const decl *d) {
+    const type *const t = d->type->kind == TYPE_POINTER ? d->type->of : d->type;
+    return t->kind == TYPE_POINTER && t->of->kind == TYPE_REAL;
+}
+
 const decl *tail_of(const writer *w, const type *t) {
     if (t->kind != TYPE_RECORD || t->record->is_union || t->record->fields.n < 2) return NULL;
     const decl *const d = t->record->fields.at[t->record->fields.n - 1];
@@ -199,6 +207,12 @@ const decl *tail_of(const writer *w, const type *t) {
     return of_records || (e->kind == TYPE_REAL && root_holds(w, d)) ? d : NULL;
 }
 
+static void write_row_counts(const type *e, const char *name, text *to) {
+    if (e->kind == TYPE_POINTER)
+        putf(to, "    const size_t *%s_counts; /* how many numbers each of these leads to */\n",
+             name);
+}
+
 static void write_count(const writer *w, const decl *p, const decl *field, text *to) {
     bool single;
     const decl *const d = field != NULL ? field : p;
@@ -206,8 +220,11 @@ static void write_count(const writer *w, const decl *p, const decl *field, text 
     const type *const e = d->type->of;
     const char *const name = field != NULL ? format("%s_%s", p->name, d->name) : p->name;
     const char *const path = field != NULL ? format("%s->%s", p->name, d->name) : p->name;
-    if (field == NULL && (declared_dimension(p) != NULL || (single && e->kind == TYPE_REAL)))
+    if (field == NULL && single && e->kind == TYPE_REAL) return;
+    if (field == NULL && declared_dimension(p) != NULL) {
+        write_row_counts(e, name, to);
         return;
+    }
     putf(to, "    size_t %s_count; /* how many %s %s has", name,
          e->kind == TYPE_RECORD    ? "structures"
          : e->kind == TYPE_POINTER ? "pointers"
@@ -218,9 +235,7 @@ static void write_count(const writer *w, const decl *p, const decl *field, text 
     else if (field != NULL) put(to, "; 0: it is NULL");
     else if (e->kind == TYPE_RECORD) put(to, "; 0: one");
     put(to, " */\n");
-    if (e->kind == TYPE_POINTER)
-        putf(to, "    const size_t *%s_counts; /* how many numbers each of these leads to */\n",
-             name);
+    write_row_counts(e, name, to);
     const decl *const tail = tail_of(w, e);
     if (tail != NULL)
         putf(

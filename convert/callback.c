@@ -49,9 +49,11 @@ static void copy_fields(writer *w, const record *r, const char *path, const char
             copy_fields(w, e->record, format("%s.", item), within, to);
             for (size_t n = strlen(within); n > strlen(indent); n -= 4)
                 putf(to, "%s}\n", within + strlen(within) - (n - 4));
-        } else if (e->kind == TYPE_POINTER && l->kind == TYPE_RECORD &&
-                   record_holds(w->a, l->record))
-            /* nobody says where a pointer to converted structures leads to here */
+        } else if (e->kind == TYPE_POINTER &&
+                   (l->kind == TYPE_RECORD ? record_holds(w->a, l->record)
+                                           : f->type->kind == TYPE_ARRAY && root_holds(w, f)))
+            /* nobody says where a pointer to converted structures leads to here, nor one of
+             * an array */
             putf(to,
                  f->type->kind == TYPE_POINTER && !f->type->constant
                      ? "%sto->%s = NULL;\n"
@@ -185,7 +187,11 @@ static void make_elements(const writer *w, const type *t, const char *into, cons
         putf(
             to,
             "%s    for (size_t wgc_i = 0; wgc_i < %s[wgc_k]; wgc_i++) wgc_numbers[wgc_i] = wg_constant(%s[wgc_k][wgc_i]);\n%s    %s[wgc_k] = wgc_numbers;\n%s}\n",
-            indent, counts, from, indent, into, indent);
+            indent, counts, from, indent,
+            t->constant && strchr(into, '.') != NULL /* a field is declared as it was */
+                ? format("((wg_real **)%s)", into)
+                : into,
+            indent);
     } else
         putf(to, "\n%s    ((wg_real *)%s)[wgc_k] = wg_constant(((const %s *)%s)[wgc_k]);\n",
              indent, into, real_name(e), from);
@@ -197,7 +203,7 @@ static void make_pointer_fields(writer *w, const decl *p, const record *r, text 
         const decl *const f = r->fields.at[i];
         if (!is_held_pointer(w, f) ||
             (f->type->of->kind != TYPE_REAL && f->type->of->kind != TYPE_RECORD &&
-             f->type->of->kind != TYPE_ARRAY))
+             f->type->of->kind != TYPE_ARRAY && !leads_to_rows(f)))
             continue;
         const char *const n = elements_of(w, p, f);
         const char *const at = pointer ? "[wgc_s]." : ".";
@@ -383,6 +389,14 @@ void check_counts(const writer *w, bool taped, text *to) {
                 to,
                 "    if (wgc_from->%s != NULL && wgc_from->%s_counts == NULL)\n        return %s;\n",
                 p->name, p->name, misfit(w, taped, format("%s_counts is NULL", p->name)));
+        const type *const t = pointed(p) != NULL ? pointed(p) : p->type;
+        for (size_t k = 0; t->kind == TYPE_RECORD && k < t->record->fields.n; k++) {
+            const decl *const d = t->record->fields.at[k];
+            if (!root_holds(w, p) || !is_held_pointer(w, d) || !leads_to_rows(d)) continue;
+            const char *const name = format("%s_%s_counts", p->name, d->name);
+            putf(to, "    if (%s != 0 && wgc_from->%s == NULL)\n        return %s;\n",
+                 elements_of(w, p, d), name, misfit(w, taped, format("%s is NULL", name)));
+        }
     }
 }
 
@@ -396,23 +410,29 @@ static const char *in_brackets(const char **s) {
 void check_rows(const writer *w, bool taped, const char *refusal, text *to) {
     for (size_t k = 0; k < w->a->inputs.n; k++) {
         const selection *const s = w->a->inputs.at[k];
-        const decl *const p = s->root;
-        if (p == NULL || p->is_global || !is_held_pointer(w, p) ||
-            p->type->of->kind != TYPE_POINTER)
+        const decl *const p = s->root, *const field = s->fields.n != 0 ? s->fields.at[0] : NULL,
+                          *const d = field != NULL ? field : p;
+        if (p == NULL || p->is_global || !root_holds(w, p) || !is_held_pointer(w, d) ||
+            !leads_to_rows(d))
             continue;
-        const char *at = path_of(w, s) + strlen(p->name);
+        const char *const path = path_of(w, s), *at = path + strlen(p->name);
+        if (field != NULL) at = strstr(at, field->name) + strlen(field->name);
         if (*at != '[') continue;
+        const char *const from = copy_text(path, (size_t)(at - path)),
+                          *const name =
+                              field != NULL ? format("%s_%s", p->name, field->name) : p->name;
         const char *const row = in_brackets(&at);
         const char *const col = *at == '[' ? in_brackets(&at) : "0";
         put(to, "   ");
         put_ranges(s, to);
+        put(to, " if (");
+        if (field != NULL && pointed(p) != NULL) putf(to, "wgc_from->%s == NULL || ", p->name);
         putf(
             to,
-            " if (wgc_from->%s == NULL || wgc_from->%s[%s] == NULL || wgc_from->%s_counts[%s] <= (size_t)(%s)) {\n",
-            p->name, p->name, row, p->name, row, col);
+            "wgc_from->%s == NULL || wgc_from->%s[%s] == NULL || wgc_from->%s_counts[%s] <= (size_t)(%s)) {\n",
+            from, from, row, name, row, col);
         putf(to, refusal,
-             misfit(w, taped,
-                    format("%s leads to fewer numbers than there are inputs", p->name)));
+             misfit(w, taped, format("%s leads to fewer numbers than there are inputs", from)));
         put(to, "    }\n");
     }
 }

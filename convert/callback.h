@@ -34,6 +34,7 @@ void check_rows(const writer *w, bool taped, const char *refusal, text *to);
 /* The status of arguments that do not fit, as C that tells a tape why, if there is one. */
 const char *misfit(const writer *w, bool taped, const char *why);
 bool is_held_pointer(const writer *w, const decl *d);
+bool leads_to_rows(const decl *d); /* a pointer to pointers to numbers */
 extern const char *const memory_text,
     *const larger_text; /* functions that hold memory to the end; the larger size */
 const char *arguments_name(const writer *w);

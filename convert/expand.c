@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* expand.c - macros, as ISO C 6.10.3 has them: arguments are expanded first, but beside # and
  * ##; what results is looked at again, the macro itself excluded. Macros of the system
- * without arguments stay. */
+ * without arguments stay. Also written out: what is included within a function, and the type of
+ * numbers that are declared by typeof. */
 #include <string.h>
 #include "convert/expand.h"
 
@@ -180,6 +181,18 @@ static bool has_word(const char *s, const char *word) {
     return false;
 }
 
+/* Does a macro without arguments stand for fields of this type? */
+static bool has_field_in(const record *r, const file *f, const invocation *v) {
+    for (size_t i = 0; r != NULL && i < r->fields.n; i++) {
+        const decl *const d = r->fields.at[i];
+        if (d->file == f && v->begin <= d->at && d->at < v->end) return true;
+        const type *t = d->type;
+        while (t->kind == TYPE_ARRAY) t = t->of;
+        if (t->kind == TYPE_RECORD && has_field_in(t->record, f, v)) return true;
+    }
+    return false;
+}
+
 /* Does it make a declaration at the top of a file: fields of a type, or a declaration from its
  * begin on, or that it is static? */
 static bool declares(const file *f, const invocation *v) {
@@ -187,7 +200,8 @@ static bool declares(const file *f, const invocation *v) {
     for (size_t i = 0; i < f->declarations.n; i++) {
         const decl *const d = f->declarations.at[i];
         const bool of_type = d->kind == DECL_RECORD || d->kind == DECL_TYPEDEF;
-        if (v->with_arguments && of_type && d->begin <= v->begin && v->end <= d->end)
+        if (of_type && d->begin <= v->begin && v->end <= d->end &&
+            (v->with_arguments || has_field_in(leaf_type(d->type)->record, f, v)))
             return true;
         if (v->with_arguments && d->begin == v->begin) return true;
         if (d->kind == DECL_FUNCTION && d->begin <= v->begin && v->begin < d->at &&
@@ -196,11 +210,6 @@ static bool declares(const file *f, const invocation *v) {
     }
     return false;
 }
-
-typedef struct edit {
-    size_t begin, end;
-    const char *s;
-} edit;
 
 static size_t lines_in(const char *s) {
     size_t n = 0;
@@ -273,6 +282,9 @@ const char *expanded_file(const file *f, const list *functions, const table *mac
         const inclusion *const v = f->inclusions.at[i];
         if (within(f, v->begin, functions)) include(f, v, &edits);
     }
+    for (size_t i = 0; i < f->typeofs.n; i++)
+        if (within(f, ((edit *)f->typeofs.at[i])->begin, functions))
+            push(&edits, f->typeofs.at[i]);
     for (size_t i = 0; i < own_names.n; i++) {
         const macro *const m = table_get(macros, own_names.at[i]);
         if (m != NULL && m->file == f) leave_out(f, m->at, &edits);

@@ -53,9 +53,9 @@ const char *forward_callback(const writer *w) {
         n);
     putf(
         &to,
-        "\nwg_status %s_callback(wg_tape *tape, size_t wgc_n, const wg_real *wgc_x,\n    size_t wgc_m, wg_real *wgc_y, void *wgc_data) {\n"
+        "\nwg_status %s_callback(wg_tape *%s, size_t wgc_n, const wg_real *wgc_x,\n    size_t wgc_m, wg_real *wgc_y, void *wgc_data) {\n"
         "    wg_dual wgc_in[%s], ",
-        name, n);
+        name, w->tape, n);
     if (few)
         putf(&to, "wgc_out[%s];\n    if (wgc_n != %s || wgc_m != %s)\n        return %s;\n", m,
              n, m, other);
@@ -70,12 +70,12 @@ const char *forward_callback(const writer *w) {
         putf(&to, "    wgc_in[%lu] = wg_dual_input(wg_value(wgc_x[%lu]), %lu);\n", i, i, i);
     putf(
         &to,
-        "    const wg_status wgc_status = %s_duals(tape, %s, wgc_in, wgc_m, wgc_out, wgc_data);\n"
+        "    const wg_status wgc_status = %s_duals(%s, %s, wgc_in, wgc_m, wgc_out, wgc_data);\n"
         "    for (size_t wgc_k = 0; wgc_status == WG_OK && wgc_k < wgc_m; wgc_k++) {\n"
         "        double wgc_row[%s];\n"
         "        memcpy(wgc_row, &wgc_out[wgc_k], sizeof wgc_row);\n"
-        "        wgc_y[wgc_k] = wg_let_given(tape, wg_dual_value(wgc_out[wgc_k]), %s, wgc_x, wgc_row);\n    }\n",
-        name, n, n, n);
+        "        wgc_y[wgc_k] = wg_let_given(%s, wg_dual_value(wgc_out[wgc_k]), %s, wgc_x, wgc_row);\n    }\n",
+        name, w->tape, n, n, w->tape, n);
     putf(&to, "%s    return wgc_status;\n}\n", few ? "" : "    free(wgc_out);\n");
     return text_of(&to);
 }

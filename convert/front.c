@@ -16,6 +16,8 @@ static void read_function(reader *r, CXCursor c, decl *d) {
             decl *const p = decl_of(r, inside.at[i]);
             p->owner = d;
             push(&d->parameters, p);
+            invocation *const by = p->file != NULL ? macro_at(p->file, p->at) : NULL;
+            if (by != NULL) by->variables = true; /* it has or makes the name */
         } else if (k == CXCursor_CompoundStmt) d->body = build(r, inside.at[i], false);
     }
     r->function = NULL;

@@ -118,8 +118,11 @@ void make_jumps(routine *r, const node *n, const char *next) {
         new_stretch(r, "}");
         break;
     case NODE_CASE:
-        new_stretch(r, format("case %s:;", source(n->child[0])));
-        make_jumps(r, n->child[1], next);
+        new_stretch(r,
+                    n->children == 3 /* GNU's, of a range */
+                        ? format("case %s ... %s:;", source(n->child[0]), source(n->child[1]))
+                        : format("case %s:;", source(n->child[0])));
+        make_jumps(r, n->child[n->children - 1], next);
         break;
     case NODE_DEFAULT:
         new_stretch(r, "default:;");

@@ -182,6 +182,9 @@ const char *shadow_name(const routine *r, const char *name) {
     return sized ? format("%s_b", name) : placed(r, format("%s_b", name));
 }
 
+static bool leads_somewhere(const type *t) {
+    return t != NULL && (t->kind == TYPE_POINTER || t->kind == TYPE_ARRAY);
+}
 static bool leads_to_const(const type *t) {
     return t != NULL && t->kind == TYPE_POINTER && t->of->constant;
 }
@@ -215,8 +218,10 @@ const char *print_shadow(const routine *r, const node *n) {
         return format("(%s)", print_shadow(r, n->child[0]));
     case NODE_MEMBER:
         return format("%s%s%s", through(r, n->child[0]), n->arrow ? "->" : ".", n->decl->name);
-    case NODE_INDEX:
-        return format("%s[%s]", through(r, n->child[0]), print(r, n->child[1]));
+    case NODE_INDEX: {
+        const size_t at = leads_somewhere(n->child[0]->type) ? 0 : 1; /* i[x] is x[i] */
+        return format("%s[%s]", through(r, n->child[at]), print(r, n->child[1 - at]));
+    }
     case NODE_UNARY:
         return format("(%s%s)", n->op,
                       same(n->op, "*") ? through(r, n->child[0])
@@ -228,9 +233,7 @@ const char *print_shadow(const routine *r, const node *n) {
             print_shadow(r, n->child[0]));
     case NODE_BINARY: {
         if (same(n->op, ",")) return print_shadow(r, n->child[1]); /* as in print */
-        const bool first =
-            n->child[0]->type != NULL &&
-            (n->child[0]->type->kind == TYPE_POINTER || n->child[0]->type->kind == TYPE_ARRAY);
+        const bool first = leads_somewhere(n->child[0]->type);
         return first ? format("%s %s %s", print_shadow(r, n->child[0]), n->op,
                               print(r, n->child[1]))
                      : format("%s %s %s", print(r, n->child[0]), n->op,

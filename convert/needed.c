@@ -121,7 +121,7 @@ bool is_fresh(const planner *p, const node *n) {
 
 /* All that the value of n is computed of. */
 void use_value(planner *p, const node *n) {
-    if (n == NULL || n->kind == NODE_SIZEOF) return;
+    if (n == NULL || (n->kind == NODE_SIZEOF && n->type_end == 0)) return;
     const char *const instead = p->r->instead[n->number];
     const kept_call *const kept = p->r->results[n->number];
     if (kept != NULL && !kept->partial) return;

@@ -132,8 +132,15 @@ static const char *write_size(writer *w, const node *n) {
 }
 
 static const char *write_sizeof(writer *w, const node *n) {
-    if (n->children != 0) return write_size(w, n);
-    if (!w->bytes) return with_children(w, n);
+    if (n->children != 0 && n->type_end == 0) return write_size(w, n);
+    if (!w->bytes) {
+        for (size_t i = 0; i < n->children; i++)
+            if (expression_holds(w, n->child[i]))
+                error_at(place_of(n),
+                         "'%s' is the size of variables, and used as a number: write its type",
+                         source(n));
+        return with_children(w, n);
+    }
     const file *const f = n->file;
     const size_t open =
         token_from(&f->tokens, token_from(&f->tokens, n->begin) < f->tokens.n

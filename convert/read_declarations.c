@@ -118,11 +118,22 @@ static record *record_of(reader *r, CXType t) {
     return found;
 }
 
+/* The elements of an array: libclang says of arrays that they are const, of elements not. */
+static const type *element_of(const type *t) {
+    const type *const of = t->of;
+    if (!t->constant || of->constant || strchr(of->spelling, '(') != NULL) return of;
+    type *const e = arena_get(sizeof *e);
+    *e = *of;
+    e->constant = true;
+    e->spelling = format(of->kind == TYPE_POINTER ? "%sconst" : "const %s", of->spelling);
+    return e;
+}
+
 /* Parameters that are written as arrays or functions are pointers. */
 const type *decayed(const type *t) {
     if (t->kind != TYPE_ARRAY && t->kind != TYPE_FUNCTION) return t;
     type *const p = arena_get(sizeof *p);
-    const type *const of = t->kind == TYPE_ARRAY ? t->of : t;
+    const type *const of = t->kind == TYPE_ARRAY ? element_of(t) : t;
     *p = (type){.kind = TYPE_POINTER, .of = of};
     const char *const s = of->spelling, *const hole = t->kind == TYPE_FUNCTION ? strchr(s, '(')
                                                                                : strchr(s, '[');

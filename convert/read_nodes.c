@@ -6,7 +6,7 @@
 #include "convert/reader.h"
 
 /* The macro that is used where `offset` is, or NULL. */
-static invocation *macro_at(const file *f, size_t offset) {
+invocation *macro_at(const file *f, size_t offset) {
     size_t low = 0, high = f->invocations.n;
     while (low < high) {
         const size_t mid = (low + high) / 2;
@@ -173,6 +173,28 @@ static void parts_of_for(node *n) {
     n->children = 4;
 }
 
+/* The type of an expression, in the declaration of a number or a cast to one, between two
+ * places: what is written has none for it. */
+static void note_typeof(file *f, size_t begin, size_t end, CXType real) {
+    for (size_t i = token_from(&f->tokens, begin);
+         i < f->tokens.n && f->tokens.at[i].begin < end; i++) {
+        const token *const t = &f->tokens.at[i];
+        if (!token_is(f->text, t, "typeof") && !token_is(f->text, t, "__typeof") &&
+            !token_is(f->text, t, "__typeof__"))
+            continue;
+        if (macro_at(f, t->begin) != NULL) return;
+        for (size_t k = 0; k < f->typeofs.n; k++)
+            if (((edit *)f->typeofs.at[k])->begin == t->begin) return;
+        const size_t close = closing(f, token_from(&f->tokens, t->end));
+        const char *const s = taken(clang_getTypeSpelling(clang_getCanonicalType(real)));
+        edit *const e = arena_get(sizeof *e);
+        *e = (edit){t->begin, close < f->tokens.n ? f->tokens.at[close].end : end,
+                    starts_with(s, "const ") ? s + 6 : s};
+        push(&f->typeofs, e);
+        return;
+    }
+}
+
 static void declare(reader *r, node *n, const cursors *inside) {
     for (size_t i = 0; i < inside->n; i++) {
         const CXCursor c = inside->at[i];
@@ -182,6 +204,8 @@ static void declare(reader *r, node *n, const cursors *inside) {
         d->owner = r->function;
         d->group = n;
         d->defined = true;
+        if (d->type->kind == TYPE_REAL)
+            note_typeof(d->file, d->begin, d->at, clang_getCursorType(c));
         const CXCursor init = clang_Cursor_getVarDeclInitializer(c);
         if (!clang_Cursor_isNull(init)) {
             d->init = build(r, init, n->by_macro);
@@ -227,7 +251,9 @@ static void note_macro(invocation *v, const node *n) {
         (of->kind == TYPE_REAL || of->kind == TYPE_RECORD) && n->children != 0 &&
         n->child[0]->kind != NODE_NUMBER)
         v->variables = true;
-    if (n->kind == NODE_SIZEOF && n->children == 0) v->variables = true;
+    if (n->kind == NODE_SIZEOF &&
+        (n->children == 0 || leaf_type(n->child[0]->type)->kind == TYPE_WHOLE))
+        v->variables = true;
     if (n->kind == NODE_CALL && holds && n->type->kind == TYPE_POINTER) v->variables = true;
 }
 
@@ -249,6 +275,28 @@ static void find_type_name(node *n) {
     while (i < n->file->tokens.n && !token_is(n->file->text, &n->file->tokens.at[i], "(")) i++;
     const size_t close = closing(n->file, i);
     n->type_end = close < n->file->tokens.n ? n->file->tokens.at[close].begin : n->end;
+}
+
+/* Is it sizeof(double[n]), whose child is n? An expression begins next to the keyword. */
+static bool is_of_type(const node *n) {
+    const tokens *const t = &n->file->tokens;
+    const size_t first = token_from(t, n->begin);
+    const size_t next = first < t->n ? token_from(t, t->at[first].end) : first;
+    return n->children != 0 && next < t->n && t->at[next].begin < n->child[0]->begin;
+}
+
+/* The sizes in the name of a type, in order, each once: libclang says some twice. */
+static void sort_sizes(node *n) {
+    size_t kept = 0;
+    for (size_t i = 1; i < n->children; i++)
+        for (size_t k = i; k > 0 && n->child[k - 1]->begin > n->child[k]->begin; k--) {
+            node *const x = n->child[k];
+            n->child[k] = n->child[k - 1], n->child[k - 1] = x;
+        }
+    for (size_t i = 0; i < n->children; i++)
+        if (kept == 0 || n->child[i]->begin >= n->child[kept - 1]->end)
+            n->child[kept++] = n->child[i];
+    n->children = kept;
 }
 
 /* What a designator of an initialiser names: the field that is referred to last. */
@@ -327,6 +375,13 @@ node *build(reader *r, CXCursor c, bool by_macro) {
         break;
     case NODE_DECLARE:
         declare(r, n, &inside);
+        for (size_t i = 0; i < n->decls.n; i++) { /* names that a macro has or makes */
+            const decl *const d = n->decls.at[i];
+            const type_kind of = leaf_type(d->type)->kind;
+            invocation *const by = macro_at(f, d->at);
+            if (by != NULL && (of == TYPE_REAL || of == TYPE_RECORD || of == TYPE_COMPLEX))
+                by->variables = true;
+        }
         break;
     default:
         adopt_all(r, n, &inside);
@@ -357,8 +412,14 @@ node *build(reader *r, CXCursor c, bool by_macro) {
                            : token_text(f, token_from(&f->tokens, n->begin));
     } else if (n->kind == NODE_MEMBER && n->children == 1)
         n->arrow = same(operator_behind(n, n->child[0]), "->");
-    else if (n->kind == NODE_CAST || n->kind == NODE_COMPOUND) find_type_name(n);
-    else if (n->kind == NODE_FOR) parts_of_for(n);
+    else if (n->kind == NODE_CAST || n->kind == NODE_COMPOUND) {
+        find_type_name(n);
+        if (n->type->kind == TYPE_REAL)
+            note_typeof(f, n->begin, n->type_end, clang_getCursorType(c));
+    } else if (n->kind == NODE_SIZEOF && is_of_type(n)) {
+        find_type_name(n);
+        sort_sizes(n);
+    } else if (n->kind == NODE_FOR) parts_of_for(n);
     else if (n->kind == NODE_OPAQUE && k == CXCursor_UnexposedExpr && is_designation(n)) {
         n->kind = NODE_DESIGNATED;
         n->decl = designated(r, &inside);

@@ -36,6 +36,7 @@ void set_place(reader *r, decl *d, CXCursor c);
 
 /* read_nodes.c */
 cursors children(CXCursor c);
-node *build(reader *r, CXCursor c, bool by_macro); /* NULL: it stands in no file */
+node *build(reader *r, CXCursor c, bool by_macro);  /* NULL: it stands in no file */
+invocation *macro_at(const file *f, size_t offset); /* NULL: none stands there */
 
 #endif

@@ -175,7 +175,8 @@ static const char *in_parentheses(const char *s) {
 /* The table's texts are of double: 1 / b is no division of integers. */
 static const char *as_double(const routine *r, const node *n) {
     const bool is_double = n->type != NULL && n->type->kind == TYPE_REAL && n->type->bits == 64;
-    return is_double || r->instead[n->number] != NULL
+    const char *const named = r->instead[n->number];
+    return is_double || (named != NULL && starts_with(named, "wgc_v"))
                ? print(r, n)
                : format("(double)%s", in_parentheses(print(r, n)));
 }

@@ -58,6 +58,22 @@ static decl *field_named(const record *r, const char *name) {
     return NULL;
 }
 
+/* A pointer that a selection goes through, and that callbacks have no copy for: in a global, in
+ * an array of pointers, in a field of what is a field already. NULL: there is none. */
+static const decl *not_copied(const selection *c) {
+    const decl *const p = c->root;
+    if (p != NULL && p->is_global && p->type->kind == TYPE_POINTER) return p;
+    for (size_t i = 0; i < c->fields.n; i++) {
+        const decl *const d = c->fields.at[i];
+        const type *t = d->type;
+        while (t->kind == TYPE_ARRAY) t = t->of;
+        if (t->kind == TYPE_POINTER &&
+            (i != 0 || p == NULL || p->is_global || d->type->kind != TYPE_POINTER))
+            return d;
+    }
+    return NULL;
+}
+
 static bool add_selection(analysis *a, const decl *f, const char *s, list *to) {
     const char *const where = "(options)";
     selection *const c = arena_get(sizeof *c);
@@ -124,6 +140,13 @@ static bool add_selection(analysis *a, const decl *f, const char *s, list *to) {
     if (at == NULL || leaf_type(at)->kind != TYPE_REAL) {
         error_at(where, "'%s' is %s: name numbers, of a structure its fields", c->text,
                  at != NULL ? at->spelling : "nothing");
+        return false;
+    }
+    const decl *const through = not_copied(c);
+    if (through != NULL) {
+        error_at(where,
+                 "'%s' leads through '%s', a pointer that is not copied: make it a parameter",
+                 c->text, through->name);
         return false;
     }
     size_t brackets = 0; /* behind the last name */

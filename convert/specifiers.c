@@ -20,7 +20,7 @@ static bool is_qualifier(const char *s) {
 }
 static bool is_builtin(const char *s) {
     return IN(s, "void", "char", "short", "int", "long", "signed", "unsigned", "float",
-              "double", "_Bool", "_Complex", "__signed__", "__float128");
+              "double", "_Bool", "_Complex", "__signed__", "__float128", "__auto_type");
 }
 static bool is_typeof(const char *s) { return IN(s, "typeof", "__typeof", "__typeof__"); }
 static bool has_parentheses(const char *s) {

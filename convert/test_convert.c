@@ -21,7 +21,7 @@
 #define _DEFAULT_SOURCE
 #include "convert/test_build.h"
 
-enum { MOST_CASES = 128 };
+enum { MOST_CASES = 160 };
 
 typedef struct construct {
     char name[64], title[192];

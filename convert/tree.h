@@ -28,6 +28,12 @@ typedef struct inclusion {
     file *of;
 } inclusion;
 
+/* A part of a text, and what stands there instead. */
+typedef struct edit {
+    size_t begin, end;
+    const char *s;
+} edit;
+
 struct file {
     const char *name; /* as it was given, or found */
     const char *text; /* with the macros expanded that had to be */
@@ -38,6 +44,7 @@ struct file {
     bool has_math;     /* it includes math.h, maybe through others */
     list invocations;  /* in order, those outermost, not in directives */
     list inclusions;   /* of files that are not of the system */
+    list typeofs;      /* edit: of numbers, by the name of their type */
     list declarations; /* decl: what stands at its top, in order, of all kinds */
     list readers;      /* the files given that include it */
 };
@@ -129,7 +136,7 @@ typedef enum node_kind {
     NODE_COMPOUND, /* a compound literal; child 0 is its list */
     NODE_LIST,     /* an initialiser { .. } */
     NODE_DESIGNATED,
-    NODE_SIZEOF,     /* child 0 if of an expression; `of` is the type otherwise */
+    NODE_SIZEOF,     /* child 0 if of an expression; of a type the sizes of its arrays */
     NODE_STATEMENTS, /* ({ .. }) */
     NODE_OPAQUE,     /* what is left as it stands: a macro, what is not known */
     /* statements */
@@ -140,7 +147,7 @@ typedef enum node_kind {
     NODE_WHILE,
     NODE_DO, /* body, condition */
     NODE_SWITCH,
-    NODE_CASE,    /* value, what follows */
+    NODE_CASE,    /* value (GNU's range: two), what follows */
     NODE_DEFAULT, /* what follows */
     NODE_LABEL,
     NODE_GOTO,
@@ -160,9 +167,10 @@ struct node {
     bool postfix, arrow, by_macro;
     bool made;      /* of x *= e: x * e, which does not stand in the source */
     decl *decl;     /* NAME, MEMBER, DESIGNATED */
-    const type *of; /* CAST, SIZEOF of a type, COMPOUND */
-    size_t
-        type_end; /* of those: where the type's name ends (it begins behind the parenthesis) */
+    const type *of; /* CAST, COMPOUND */
+    /* of those, and of SIZEOF of a type with sizes, which is 0 elsewhere: where the type's name
+     * ends (it begins behind the parenthesis) */
+    size_t type_end;
     node **child;
     size_t children;
     node *parent;
@@ -192,7 +200,7 @@ const node *bare(const node *n);      /* without parentheses */
 const type *leaf_type(const type *t); /* what pointers and arrays lead to */
 /* Is a field, or one of a structure in it, of this kind, or does it lead to one? */
 bool record_has(const record *r, type_kind kind);
-bool is_constant(const type *t);      /* it, or the elements of an array, are const */
+bool is_constant(const type *t); /* it, or the elements of an array, are const */
 decl *function_named(const program *p, const char *name);
 
 #endif

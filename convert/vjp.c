@@ -49,6 +49,29 @@ static void copy_tail(const writer *w, const type *t, const char *x, const char 
              bytes, x, tail->name, given, tail->name, bytes);
 }
 
+/* What each of the n pointers at x, in the arguments at `from`, leads to: as many numbers as
+ * the arguments say, copied, and their shadows. */
+static void make_rows(const type *row_type, const char *x, const char *shadow, const char *from,
+                      const char *counts, const char *n, const char *indent, text *to) {
+    const char *const as = without_const(declared_as(row_type->of, "**"));
+    const char *const row = format("((%s)%s)[wgc_k]", as, x),
+                      *const b = format("((%s)%s)[wgc_k]", as, shadow),
+                      *const count = format("wgc_from->%s_counts[wgc_k]", counts),
+                      *const given = format("%s[wgc_k]", from),
+                      *const within = format("%s    ", indent);
+    const char *const number = without_const(declared_as(row_type->of, "*wgc_row"));
+    putf(to,
+         "%sfor (size_t wgc_k = 0; %s != NULL && wgc_k < %s; wgc_k++) {\n"
+         "%sif (%s == NULL) continue;\n%s%s, *wgc_row_b;\n",
+         indent, from, n, within, given, within, number);
+    obtain(to, "wgc_row", count, NULL, within);
+    obtain(to, "wgc_row_b", count, NULL, within);
+    putf(to,
+         "%sif (%s != 0) memcpy(wgc_row, %s, %s * sizeof *wgc_row);\n"
+         "%s%s = wgc_row, %s = wgc_row_b;\n%s}\n",
+         within, count, given, count, within, row, b, indent);
+}
+
 /* Fields that are pointers: as many elements as the arguments say, copied, and their
  * shadows. */
 static void make_fields(const writer *w, const decl *p, const record *r, text *to) {
@@ -70,32 +93,17 @@ static void make_fields(const writer *w, const decl *p, const record *r, text *t
         const char *const tail =
             tail_bytes(w, format("%s_%s", p->name, f->name), f->type->of, x);
         obtain(to, x, n, tail, "            ");
-        putf(to, "            if (wgc_given != NULL) memcpy(%s, wgc_given, %s * sizeof *%s);\n",
-             x, n, x);
+        putf(
+            to,
+            "            if (wgc_given != NULL) memcpy((void *)%s, wgc_given, %s * sizeof *%s);\n",
+            x, n, x);
         copy_tail(w, f->type->of, x, "wgc_given", tail, to, "            ");
         obtain(to, b, n, tail, "            ");
+        if (leads_to_rows(f))
+            make_rows(f->type->of, x, b, "wgc_given", format("%s_%s", p->name, f->name), n,
+                      "            ", to);
         put(to, "        }\n");
     }
-}
-
-/* What each of the pointers that p leads to leads to: as many numbers as the arguments say,
- * copied, and their shadows. */
-static void make_rows(const decl *p, const char *n, text *to) {
-    const char *const x = p->name;
-    const char *const row = format("%s[wgc_i]", x), *const b = format("%s_b[wgc_i]", x),
-                      *const count = format("wgc_from->%s_counts[wgc_i]", x),
-                      *const given = format("wgc_from->%s[wgc_i]", x);
-    const char *const number = without_const(declared_as(p->type->of->of, "*wgc_row"));
-    putf(to,
-         "        for (size_t wgc_i = 0; wgc_from->%s != NULL && wgc_i < %s; wgc_i++) {\n"
-         "            if (%s == NULL) continue;\n            %s, *wgc_row_b;\n",
-         x, n, given, number);
-    obtain(to, "wgc_row", count, NULL, "            ");
-    obtain(to, "wgc_row_b", count, NULL, "            ");
-    putf(to,
-         "            if (%s != 0) memcpy(wgc_row, %s, %s * sizeof *wgc_row);\n"
-         "            %s = wgc_row, %s = wgc_row_b;\n        }\n",
-         count, given, count, row, b);
 }
 
 static void make(const writer *w, const decl *p, text *to) {
@@ -125,7 +133,8 @@ static void make(const writer *w, const decl *p, text *to) {
     copy_tail(w, t, x, format("wgc_from->%s", x), tail, to, "        ");
     obtain(to, b, n, tail, "        ");
     if (t->kind == TYPE_RECORD) make_fields(w, p, t->record, to);
-    if (t->kind == TYPE_POINTER) make_rows(p, n, to);
+    if (t->kind == TYPE_POINTER)
+        make_rows(t, x, b, format("wgc_from->%s", x), x, n, "        ", to);
     put(to, "    }\n");
 }
 
@@ -224,9 +233,10 @@ const char *vjp_definition(writer *w) {
          back = {NULL, 0, 0}, check = {NULL, 0, 0};
     const decl *const missing = cannot_make(w);
     if (missing != NULL || has_deep_pointers(w)) {
-        warn_at(
+        error_at(
             place_in(f->file, f->at),
-            "no function for drivers is written: an argument is of a type that is not copied by itself");
+            "%s is of a type that is not copied by itself: there is no function for drivers",
+            missing != NULL ? format("'%s'", missing->name) : "an argument");
         return "";
     }
     for (size_t i = 0; i < f->parameters.n; i++) {
