@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Functions of many operations: their lists are long enough to stand in regions of their
+/* Functions of many operations: their lists are long enough to stand in extents of their
  * own. */
 #include "counted.h"
 #include "derive_case.h"
@@ -110,7 +110,7 @@ static void a_function_is_made_in_few_bytes_for_each_operation(void **state) {
 /* Each call for memory but the first ones, which the other tests of memory see, is refused
  * once: nothing is leaked or touched beyond what there is, and the next time it is made all
  * the same. */
-static void lists_in_regions_survive_that_memory_is_refused(void **state) {
+static void lists_in_extents_survive_that_memory_is_refused(void **state) {
     (void)state;
     wg_tape *const plain = code_tape();
     wg_function *h = NULL;
@@ -173,7 +173,7 @@ int main(void) {
         cmocka_unit_test(a_second_derivative_of_many_operations_is_that_by_hand),
         cmocka_unit_test(the_arena_holds_few_bytes_for_each_operation),
         cmocka_unit_test(a_function_is_made_in_few_bytes_for_each_operation),
-        cmocka_unit_test(lists_in_regions_survive_that_memory_is_refused),
+        cmocka_unit_test(lists_in_extents_survive_that_memory_is_refused),
         cmocka_unit_test(lists_in_a_callers_buffer_move),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* test_tape_chunks.c - tapes that do not have one large range of addresses: records in several
- * chunks, regions that move to a larger range, and a buffer of the caller's. All must give what
+ * chunks, extents that move to a larger range, and a buffer of the caller's. All must give what
  * an ordinary tape gives, to the last bit. */
 #include <stdarg.h>
 #include <stddef.h>
@@ -160,7 +160,7 @@ static void a_border_may_be_anywhere_between_statements(void **state) {
     assert_int_equal(m.ranges, 0);
 }
 
-/* A small first range: chunks that double, and all other regions move. */
+/* A small first range: chunks that double, and all other extents move. */
 static void regions_that_move_keep_what_they_hold(void **state) {
     (void)state;
     const unsigned flags[] = {0, WG_KEEP_CODE, WG_KEEP_CODE | WG_KEEP_PLACES, WG_CHECKED};

@@ -299,7 +299,7 @@ static void mistakes_are_refused(void **state) {
 static void old_tangents_survive_growth(void **state) {
     (void)state;
     enum { N = 300000 };
-    const wg_options opt = {.reserve = 1 << 16}; /* the region has to move */
+    const wg_options opt = {.reserve = 1 << 16}; /* the extent has to move */
     wg_tape *const t = wg_tape_new(&opt);
     assert_int_equal(wg_tape_forward(t, 8), WG_OK);
     const wg_real x = wg_input(t, 1);
@@ -388,7 +388,7 @@ static void what_a_loop_carries_on_may_stand_in_any_order(void **state) {
     assert_int_equal(s.slots, 2 + 4);
     /* and on with them: d (r p)/da = 8 * 6 + 16 * 3 */
     assert_true(wg_tangent(tape, wg_let(tape, wg_mul(y[5], y[2])), 0) == 96);
-    /* an input of the region is no input of it */
+    /* an input of the section is no input of it */
     assert_int_equal(wg_preaccumulate(tape, m, 1, &y[0], 1, &y[1]), WG_EARG);
     assert_int_equal(wg_tape_status(tape), WG_OK);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Implicit functions, fixed points, preaccumulated regions: against what a recording of the
+/* Implicit functions, fixed points, preaccumulated sections: against what a recording of the
  * closed form gives. */
 #include <math.h>
 #include <setjmp.h>
@@ -178,7 +178,7 @@ static void implicit_mistakes_are_named(void **state) {
 
 /* ---- preaccumulation ---- */
 
-static wg_real region(wg_tape *t, const wg_real *x, wg_real *other) {
+static wg_real section(wg_tape *t, const wg_real *x, wg_real *other) {
     wg_real s = x[0];
     for (int i = 0; i < 50; i++) s = wg_let(t, wg_sin(wg_add(s, wg_mul(x[1], 0.1 * i))));
     wg_mat column = wg_mat_gather(t, 2, 1, x);
@@ -257,7 +257,7 @@ static void a_function_that_changes_the_tape_is_found(void **state) {
         }
 }
 
-static void preaccumulated_region_has_the_same_gradient(void **state) {
+static void preaccumulated_section_has_the_same_gradient(void **state) {
     (void)state;
     wg_tape *t = wg_tape_new(NULL);
     const double v[3] = {0.3, 1.2, 7};
@@ -270,7 +270,7 @@ static void preaccumulated_region_has_the_same_gradient(void **state) {
         assert_int_equal(wg_inputs(t, 3, v, x), WG_OK);
         wg_real pair[2] = {wg_let(t, wg_mul(x[0], x[2])), x[1]};
         const wg_mark m = wg_tape_mark(t);
-        y[0] = region(t, pair, &y[1]);
+        y[0] = section(t, pair, &y[1]);
         y[2] = wg_constant(5);
         y[3] = pair[1]; /* from before */
         const wg_real in[3] = {pair[0], pair[1], pair[0]};
@@ -294,7 +294,7 @@ static void preaccumulation_refuses_what_it_would_lose(void **state) {
     wg_real x[3], y, other;
     assert_int_equal(wg_inputs(t, 3, v, x), WG_OK);
     const wg_mark m = wg_tape_mark(t);
-    y = region(t, x, &other);
+    y = section(t, x, &other);
     y = wg_let(t, wg_mul(y, x[2]));
     const wg_real before = y;
     assert_int_equal(wg_preaccumulate(t, m, 2, x, 1, &y), WG_EARG);
@@ -324,7 +324,7 @@ static void a_forward_tape_refuses_a_foreign_variable_as_well(void **state) {
     }
 }
 
-static void a_region_may_gather_from_both_sides_of_its_mark(void **state) {
+static void a_section_may_gather_from_both_sides_of_its_mark(void **state) {
     (void)state;
     wg_tape *t = wg_tape_new(NULL);
     wg_real x = wg_input(t, 2);
@@ -338,7 +338,7 @@ static void a_region_may_gather_from_both_sides_of_its_mark(void **state) {
     wg_tape_free(t);
 }
 
-static void a_region_in_a_buffer_keeps_its_jacobian(void **state) {
+static void a_section_in_a_buffer_keeps_its_jacobian(void **state) {
     (void)state;
     enum { ORDER = 60 };
     static _Alignas(64) unsigned char buffer[1 << 21];
@@ -417,11 +417,11 @@ int main(void) {
         cmocka_unit_test(no_solution_is_no_number),
         cmocka_unit_test(implicit_mistakes_are_named),
         cmocka_unit_test(a_function_that_changes_the_tape_is_found),
-        cmocka_unit_test(preaccumulated_region_has_the_same_gradient),
+        cmocka_unit_test(preaccumulated_section_has_the_same_gradient),
         cmocka_unit_test(preaccumulation_refuses_what_it_would_lose),
         cmocka_unit_test(a_forward_tape_refuses_a_foreign_variable_as_well),
-        cmocka_unit_test(a_region_may_gather_from_both_sides_of_its_mark),
-        cmocka_unit_test(a_region_in_a_buffer_keeps_its_jacobian),
+        cmocka_unit_test(a_section_may_gather_from_both_sides_of_its_mark),
+        cmocka_unit_test(a_section_in_a_buffer_keeps_its_jacobian),
         cmocka_unit_test(stopped_gradient_passes_the_value_only),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
