@@ -44,7 +44,7 @@ static inline const char *wgi_next_word(const char *p, size_t *length) {
 static inline int wgi_word_is(const char *p, size_t length, const char *name) {
     return strncmp(p, name, length) == 0 && name[length] == 0;
 }
-/* Is it a function of <math.h> from double to double? (recipe.c) */
+/* Is it a name of <math.h> that texts may call with doubles: sin, fma, isnan? (recipe.c) */
 int wgi_is_function_of_c(const char *p, size_t length);
 static inline int wgi_word_begins(const char *name, const char *with) {
     return strncmp(name, with, strlen(with)) == 0;
