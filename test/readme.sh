@@ -5,7 +5,7 @@
 # pkg-config, and run; a ```text or ```output block that comes next, before any other block, is what it
 # prints. What includes an adapter's header is left out where the solver is not here, and linked with what a line
 # `/* Link with: ... */` says. Other blocks are read by people only. README.md is short, and so is the glossary; oracles.md
-# names all reference files; what any text links is there: the file, and in it the heading.
+# names all reference files, CHANGELOG.md new members that are there; what any text links is there: the file, and in it the heading.
 set -eu
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
@@ -19,6 +19,24 @@ lines=$(wc -l <README.md)
 # A word that is not among the few of the glossary explains itself.
 words=$(sed -n '/^## Glossary/,$s/^| \([a-z, ]*\) |.*/\1/p' doc/DESIGN.md | sed '1d; s/, /\n/g' | wc -l)
 [ "$words" -le 30 ] || fail "the glossary of doc/DESIGN.md has $words words, which is more than 30"
+
+# New members that CHANGELOG names, as `a` and `b` of `wg_struct`; and so on: the structures have them.
+awk '/^- New members:/ { on = 1; print; next } on && !/^  / { exit } on' CHANGELOG.md | tr '\n' ' ' |
+    sed 's/([^)]*)//g; s/[;.] */\n/g' | awk '
+    {
+        count = split($0, part, "`")
+        members = structures = 0
+        for (i = 2; i < count; i += 2)
+            if (part[i] ~ /^wg_/) structure[++structures] = part[i]
+            else if (structures == 0) member[++members] = part[i]
+        for (i = 1; i <= structures; i++) for (k = 1; k <= members; k++) print structure[i], member[k]
+    }' >"$dir/members"
+[ -s "$dir/members" ] || fail "CHANGELOG.md has no list of new members"
+while read -r structure member; do
+    sed -n "/^typedef struct $structure {/,/^}/p" include/wengert/*.h adapters/*/wengert/*.h |
+        tr '\n' ' ' | sed -E 's,/\*([^*]|\*+[^*/])*\*+/,,g' | grep -qw "$member" ||
+        fail "$structure has no member $member, which CHANGELOG.md says is new"
+done <"$dir/members"
 
 # Whatever stands in test/data comes from somewhere.
 for data in test/data/*; do
