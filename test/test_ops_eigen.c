@@ -194,6 +194,23 @@ static void repeated_eigenvalues_and_dependent_vectors_are_refused(void **state)
     wg_tape_free(t);
 }
 
+/* Of [0], whose vector is 1: no power of two is near its eigenvalue, whose square has the
+ * Hessian 2. */
+static void an_eigenvalue_of_0_has_second_derivatives_beside_its_vector(void **state) {
+    (void)state;
+    const double zero = 0, one = 1;
+    double h = NAN;
+    wg_tape *const t = wg_tape_new(&(wg_options){.flags = WG_KEEP_CODE});
+    const wg_mat a = wg_mat_input(t, 1, 1, &zero, 1);
+    wg_mat re, v;
+    assert_int_equal(wg_eig(t, a, &re, NULL, &v, NULL), WG_OK);
+    const wg_real x = wg_mat_at(a, 0, 0), w = wg_mat_at(re, 0, 0);
+    const wg_real y = wg_let(t, wg_add(wg_mul(w, w), wg_mat_at(v, 0, 0)));
+    assert_int_equal(wg_tape_hvp(t, y, 1, &x, &one, &h), WG_OK);
+    assert_true(h == 2);
+    wg_tape_free(t);
+}
+
 static void what_depends_on_the_basis_of_a_null_space_is_refused(void **state) {
     (void)state;
     wg_tape *const t = wg_tape_new(NULL);
@@ -295,6 +312,7 @@ int main(void) {
         cmocka_unit_test(derivatives_of_all_orders_agree),
         cmocka_unit_test(what_is_not_finite_is_refused),
         cmocka_unit_test(repeated_eigenvalues_and_dependent_vectors_are_refused),
+        cmocka_unit_test(an_eigenvalue_of_0_has_second_derivatives_beside_its_vector),
         cmocka_unit_test(what_depends_on_the_basis_of_a_null_space_is_refused),
         cmocka_unit_test(nearly_dependent_vectors_are_refused_before_all_digits_are_lost),
         cmocka_unit_test(directions_do_not_depend_on_the_unit),

@@ -384,7 +384,8 @@ static wg_status eigen_adjoint(wg_tape *t, wg_block *b, const wg_mat *in, const 
     const pair v = {out[2], out[3]};
     if (vectors) {
         const pair of_v = {bar[2], wg_mat_mul(t, bar[3], moves)};
-        const wg_mat unit = number_of(t, ldexp(1, ilogb(largest_of(n, e.w))));
+        const double most = largest_of(n, e.w);
+        const wg_mat unit = number_of(t, most > 0 ? ldexp(1, ilogb(most)) : 1);
         const pair more =
             across(t, unit, over_unit(t, (pair){out[0], out[1]}, unit), v, of_v,
                    wg_mat_constant(t, n, n, turns, n), wg_mat_constant(t, 1, n, real_ones, 1));
