@@ -615,6 +615,28 @@ static void rows_of_any_size_keep_their_digits(void **state) {
     }
 }
 
+/* A row so large that it holds, L p x_1 + L q x_2 = L c, above x = (d, e), which does not: x is
+ * (d, e) + (p, q) (c - p d - q e) / (p^2 + q^2). At p = q = 1 and with s = c - d - e the slopes
+ * of x_1 are -d / 2 by p and -e / 2 - s / 2 by q, the second one by p is -s / 2; over L by the
+ * entries of A. */
+static void what_a_large_row_leaves_is_not_lost_in_derivatives(void **state) {
+    (void)state;
+    const double large = 0x1p40, d = 0.3, e = 0.1, c = 1.1, s = c - d - e;
+    const double a[] = {large, 1, 0, large, 0, 1}, b[] = {large * c, d, e};
+    const double want[] = {-d / 2, -(e + s) / 2}, v[] = {large, 0}, near = 64 * DBL_EPSILON;
+    double h[2];
+    wg_tape *const t = wg_tape_new(&(wg_options){.flags = WG_KEEP_CODE});
+    const wg_mat ma = wg_mat_input(t, 3, 2, a, 3), mb = wg_mat_input(t, 3, 1, b, 3);
+    const wg_real of[] = {wg_mat_at(ma, 0, 0), wg_mat_at(ma, 0, 1)};
+    const wg_real y = wg_mat_at(wg_lstsq(t, ma, mb), 0, 0);
+    assert_int_equal(wg_reverse(t, y), WG_OK);
+    for (size_t i = 0; i < 2; i++)
+        assert_true(fabs(wg_adjoint(t, of[i]) * large - want[i]) <= near);
+    assert_int_equal(wg_tape_hvp(t, y, 2, of, v, h), WG_OK);
+    assert_true(fabs(h[0] * large + s / 2) <= near);
+    wg_tape_free(t);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_pseudo_inverse_of_what_is_not_finite_is_refused),
@@ -626,6 +648,7 @@ int main(void) {
         cmocka_unit_test(least_squares_of_a_square_system_are_its_solution),
         cmocka_unit_test(least_squares_have_derivatives_at_any_scale),
         cmocka_unit_test(rows_of_any_size_keep_their_digits),
+        cmocka_unit_test(what_a_large_row_leaves_is_not_lost_in_derivatives),
         cmocka_unit_test(a_square_system_has_no_residual),
         cmocka_unit_test(pinv_has_its_derivatives_where_the_rank_stays),
         cmocka_unit_test(pinv_of_a_deficient_family_has_its_closed_form),

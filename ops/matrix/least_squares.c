@@ -206,10 +206,18 @@ static void multiply(const struct least *s, double f, const double *a, size_t ld
                 wgi_int(inner), f, a, wgi_int(lda), x, wgi_int(inner), beta, y, wgi_int(rows));
 }
 
-/* mk = B - A X, of this point. */
-static void residual(const wg_block *b, const struct least *s) {
-    wgi_copy(s->m, s->k, b->in[1].value, b->in[1].ld, s->mk, s->m);
-    multiply(s, -1, b->in[0].value, b->in[0].ld, 0, b->out[0].value, 1, s->mk);
+/* r = B - A X, m > n. Where rows are of different size, by Q: what the large ones leave of
+ * their difference is their rounding, which may be more than all of the small ones. */
+static void residual(const struct least *s, const wg_block_arg *a, const wg_block_arg *c,
+                     const double *x, double *r) {
+    wgi_copy(s->m, s->k, c->value, c->ld, r, s->m);
+    if (s->order[0] < 0) {
+        multiply(s, -1, a->value, a->ld, 0, x, 1, r);
+        return;
+    }
+    orthogonal_times(s, 1, r);
+    for (size_t j = 0; j < s->k; j++) memset(r + j * s->m, 0, s->n * sizeof *r);
+    orthogonal_times(s, 0, r);
 }
 
 /* *e = the power of two of the largest of n numbers. Gives 0 where there is none, or it is not
@@ -262,7 +270,7 @@ static wg_status lstsq_vjp(wg_block *b) {
         if (aw.p == NULL) return WG_OK;
         wgi_gemm_add(m, n, k, -1, 'N', s.mk2, m, 'T', x, n, aw);
         if (m == n) return WG_OK;
-        residual(b, &s);
+        residual(&s, a, c, x, s.mk);
         even_out(&s, n, s.nk, m, s.mk, NULL);
         triangle_solve(&s, 0, s.nk, n);
     } else {
@@ -325,7 +333,7 @@ static wg_status lstsq_jvp(wg_block *b) {
         orthogonal_times(&s, 1, s.mk2);
         wgi_copy(n, k, s.mk2, m, xt, n);
         if (moves && m > n) {
-            residual(b, &s);
+            residual(&s, a, c, x, s.mk);
             to_one(k, m, s.mk, s.mk2);
             multiply(&s, 1, a->bar, a->bar_ld, 1, s.mk2, 0, s.nk);
             triangle_solve(&s, 1, s.nk, n);
@@ -382,8 +390,11 @@ static wg_status lstsq_expand(wg_tape *t, const wg_block *b, const wg_real *x, w
  * With P = A^+, Q and the triangle of A:
  *     B_ = U = P' W
  *     m >= n: A_ = R Y' - U X',  R = B - A X,   Y = P U,    Rt = Bt - At X - A Xt
- *             G = Wt - At' U,  H = R'^-1 G - (Q' At Y) above,  Yt = R^-1 H,  Ut = At Y + Q H
- *     m < n:  A_ = Z V' - U X',  V = W - A' U,  Z = P' X,   Vt = Wt - At' U - A' Ut
+ *             G = Wt - At' U,  H = R'^-1 G - (Q' At Y) above,  Yt = R^-1 H,
+ *             Ut = Q (R'^-1 G above what is below in Q' At Y), and as R is found, by Q
+ *             Rt = Q (-R'^-1 At' R above what is below in Q' (Bt - At X))
+ *     m < n:  A_ = Z V' - U X',  V = W - A' U,  Z = P' X,   and, by Q,
+ *             Vt = Q' (-L^-1 At V above what is below in Q (Wt - At' U))
  *             Ut = L'^-1 ((Q (Wt - At' U)) above + L^-1 At V)
  *             Zt = L'^-1 (L^-1 (Bt - At X) - (Q At' Z) above)
  * params: the factor that the value has left. saved: the first factors of A_. */
@@ -456,14 +467,11 @@ static wg_status fit_value(wg_block *b) {
         triangle_solve(s, 1, f.right, n);
         above_zeros(n, k, f.right, m, u);
         orthogonal_times(s, 0, u);
-        wgi_copy(m, k, c->value, c->ld, f.left, m);
-        add_multiple(s, -1, a->value, a->ld, 0, x, f.left);
+        if (m > n) residual(s, a, c, x, f.left);
+        else memset(f.left, 0, m * k * sizeof *f.left);
         even_out(s, n, f.right, m, f.left, f.power);
         triangle_solve(s, 0, f.right, n);
-        if (m == n) {
-            memset(f.left, 0, m * k * sizeof *f.left);
-            memset(f.right, 0, n * k * sizeof *f.right);
-        }
+        if (m == n) memset(f.right, 0, n * k * sizeof *f.right);
     } else {
         orthogonal_times(s, 0, f.right);
         wgi_copy(m, k, f.right, n, u, m);
@@ -506,14 +514,15 @@ static void tall_tangents(const wg_block *b, const struct adjoint_of_fit *f, con
     if (at != NULL) {
         multiply(s, 1, at, ld, 0, f->right, 0, f->one);
         times_power(f, 1, m, f->one);
-        memcpy(f->two, f->one, m * k * sizeof *f->two);
-        orthogonal_times(s, 1, f->two);
-        for (size_t j = 0; j < k; j++)
-            for (size_t i = 0; i < n; i++) yt[i + j * n] -= f->two[i + j * m];
+        orthogonal_times(s, 1, f->one);
     }
     above_zeros(n, k, yt, m, ut);
+    for (size_t j = 0; j < k && at != NULL; j++) {
+        const double *const more = f->one + j * m;
+        for (size_t i = 0; i < n; i++) yt[i + j * n] -= more[i];
+        for (size_t i = n; i < m; i++) ut[i + j * m] = more[i];
+    }
     orthogonal_times(s, 0, ut);
-    for (size_t i = 0; at != NULL && i < m * k; i++) ut[i] += f->one[i];
     times_power(f, 0, n, yt);
     triangle_solve(s, 0, yt, n);
     if (m == n) {
@@ -523,8 +532,16 @@ static void tall_tangents(const wg_block *b, const struct adjoint_of_fit *f, con
     }
     tangent_or_zero(&b->in[OF_B], rt);
     if (at != NULL) add_multiple(s, -1, at, ld, 0, x->value, rt);
-    if (x->bar != NULL) add_multiple(s, -1, b->in[OF_A].value, b->in[OF_A].ld, 0, x->bar, rt);
+    if (s->order[0] < 0 && x->bar != NULL)
+        add_multiple(s, -1, b->in[OF_A].value, b->in[OF_A].ld, 0, x->bar, rt);
     times_power(f, 1, m, rt);
+    if (s->order[0] < 0) return;
+    if (at != NULL) multiply(s, -1, at, ld, 1, f->left, 0, f->two);
+    else memset(f->two, 0, n * k * sizeof *f->two);
+    triangle_solve(s, 1, f->two, n);
+    orthogonal_times(s, 1, rt);
+    for (size_t j = 0; j < k; j++) memcpy(rt + j * m, f->two + j * n, n * sizeof *rt);
+    orthogonal_times(s, 0, rt);
 }
 
 /* m < n: Zt, Vt, Ut. */
@@ -556,7 +573,10 @@ static void wide_tangents(const wg_block *b, const struct adjoint_of_fit *f, con
     triangle_solve(s, 1, ut, m);
     times_power(f, 0, m, zt);
     triangle_solve(s, 1, zt, m);
-    add_multiple(s, -1, b->in[OF_A].value, b->in[OF_A].ld, 1, ut, vt);
+    memcpy(vt, f->one, n * k * sizeof *vt);
+    for (size_t j = 0; j < k; j++)
+        for (size_t i = 0; i < m; i++) vt[i + j * n] = at != NULL ? -f->two[i + j * m] : 0;
+    orthogonal_times(s, 1, vt);
     times_power(f, 1, n, vt);
 }
 
