@@ -425,11 +425,12 @@ $(B)/ops/%.o $(B)/tape/%.o: MORE_CPPFLAGS = $(MATH_CFLAGS)
 $(addprefix $(B)/ops/,matrix/convolution_maps.o matrix/dense.o matrix/normal_density.o matrix/covariance.o matrix/gaussian_process.o matrix/least_squares.o matrix/softmax.o scalar/copy.o): MORE_CFLAGS = $(patsubst -O2,-O3,$(filter -O2,$(CFLAGS)))
 X86 := $(filter x86_64-%,$(shell $(CC) -dumpmachine 2>/dev/null))
 # The same text for each width of vectors, which takes gcc 16 seconds a file: undefined behaviour is looked for in the
-# narrowest, addresses are in the widest, too.
-WIDE := $(if $(findstring -fsanitize,$(CFLAGS)),-fno-sanitize=all)
-WIDEST := $(if $(findstring undefined,$(CFLAGS)),-fno-sanitize=undefined)
-$(B)/ops/scalar/elementwise_avx2.o $(B)/tape/function/run/interpreter_avx2.o: MORE_CFLAGS = $(WIDE) $(if $(X86),-mavx2 -mfma)
-$(B)/ops/scalar/elementwise_avx512.o $(B)/tape/function/run/interpreter_avx512.o: MORE_CFLAGS = $(WIDEST) $(if $(X86),-mavx2 -mfma -mavx512f -mavx512dq -mavx512vl)
+# narrowest, addresses are in the widest that this machine has, too.
+WIDE := $(if $(findstring undefined,$(CFLAGS)),-fno-sanitize=undefined)
+NOT_WIDEST := $(if $(findstring -fsanitize,$(CFLAGS)),-fno-sanitize=all)
+AVX512 := $(shell grep -m 1 -o avx512vl /proc/cpuinfo 2>/dev/null)
+$(B)/ops/scalar/elementwise_avx2.o $(B)/tape/function/run/interpreter_avx2.o: MORE_CFLAGS = $(if $(AVX512),$(NOT_WIDEST),$(WIDE)) $(if $(X86),-mavx2 -mfma)
+$(B)/ops/scalar/elementwise_avx512.o $(B)/tape/function/run/interpreter_avx512.o: MORE_CFLAGS = $(if $(AVX512),$(WIDE),$(NOT_WIDEST)) $(if $(X86),-mavx2 -mfma -mavx512f -mavx512dq -mavx512vl)
 
 $(B)/libsupport.a: $(SUPPORT_OBJS) $(call list,support)
 	$(archive)

@@ -214,11 +214,12 @@ static int is_uneven(const wg_block_arg *a, const form *f) {
     return is_wide(rows) || is_wide(cols) || is_wide(scales);
 }
 
-/* Is the residual what rounding makes of its terms? Then x is the solution of equations that
- * differ from these by rounding, each number of them beside itself. */
-static int is_rounding(size_t all, const double *r, const double *size) {
+/* Is the residual what rounding makes of its terms, of which there are so many? Then x is the
+ * solution of equations that differ from these by rounding, each number of them beside itself. */
+static int is_rounding(size_t terms, size_t all, const double *r, const double *size) {
+    const double units = (1 + (double)terms / 16) * DBL_EPSILON;
     int small = 1;
-    for (size_t i = 0; i < all; i++) small &= fabs(r[i]) <= DBL_EPSILON * size[i];
+    for (size_t i = 0; i < all; i++) small &= fabs(r[i]) <= units * size[i];
     return small;
 }
 
@@ -258,7 +259,7 @@ static int solve(const equation *e, const wg_block *b, char op, double *x, doubl
         e->residual(b, op, x, r, size, room);
         for (size_t i = 0; i < all && !of.whole; i++)
             if (!(lost[i] <= DBL_EPSILON * size[i])) r[i] = 0;
-        if (!wgi_spectral_finite(m, n, r, m) || is_rounding(all, r, size)) break;
+        if (!wgi_spectral_finite(m, n, r, m) || is_rounding(m + n, all, r, size)) break;
         if (!e->once(b, op, r, room, &correction)) break;
         if (!(ldexp(correction.largest, of.shift - correction.shift) < of.largest / 2)) break;
         for (size_t i = 0; i < all; i++) x[i] += r[i];
