@@ -95,10 +95,12 @@ static void write_copies(writer *w, const record *r, list *done, text *to) {
             write_copies(w, t->record, done, to);
     }
     if (is_nameless(&(type){.kind = TYPE_RECORD, .record = (record *)r})) return;
-    putf(to, "static void wgc_copy_%s(%s_wg *to, const %s *from) {\n", r->name, record_name(r),
-         record_name(r));
-    copy_fields(w, r, "", "    ", to);
-    put(to, "}\n\n");
+    text fields = {NULL, 0, 0};
+    copy_fields(w, r, "", "    ", &fields);
+    const bool only_pointers = strstr(text_of(&fields), "from->") == NULL;
+    putf(to, "static void wgc_copy_%s(%s_wg *to, const %s *from) {\n%s%s}\n\n", r->name,
+         record_name(r), record_name(r), only_pointers ? "    (void)from;\n" : "",
+         text_of(&fields));
 }
 
 /* ---- the callback ------------------------------------------------------------------------ */

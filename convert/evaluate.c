@@ -144,10 +144,6 @@ static cell *call(analysis *a, version *v, const node *n) {
 }
 
 bool gives_real(const node *n) { return n->type != NULL && n->type->kind == TYPE_REAL; }
-static bool is_address(const node *n) {
-    return n->type != NULL && (n->type->kind == TYPE_POINTER || n->type->kind == TYPE_ARRAY);
-}
-
 static bool is_of_function(const node *n) {
     const type *t = n->type;
     if (t != NULL && t->kind == TYPE_POINTER) t = t->of;
@@ -247,11 +243,9 @@ static cell *evaluate_new(analysis *a, version *v, const node *n) {
         return evaluate(a, v, n->child[0]);
     case NODE_UNARY:
         return unary(a, v, n);
-    case NODE_INDEX: {
-        const bool first = is_address(n->child[0]);
-        (void)evaluate(a, v, n->child[first ? 1 : 0]);
-        return pointee(a, v, n->child[first ? 0 : 1]);
-    }
+    case NODE_INDEX:
+        (void)evaluate(a, v, n->child[1]);
+        return pointee(a, v, n->child[0]);
     case NODE_BINARY:
         return binary(a, v, n);
     case NODE_ASSIGN: {

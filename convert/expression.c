@@ -17,6 +17,12 @@ const char *replaced(const file *f, size_t begin, size_t end, size_t n, const pa
     return text_of(&to);
 }
 
+void in_text_order(size_t n, part *p) {
+    if (n != 2 || p[0].begin < p[1].end) return;
+    const part first = p[1];
+    p[1] = p[0], p[0] = first;
+}
+
 static bool gives_real(const node *n) { return n->type != NULL && n->type->kind == TYPE_REAL; }
 
 bool is_place(const node *n) {
@@ -114,6 +120,7 @@ const char *with_children(writer *w, const node *n) {
         if (c == NULL || c->by_macro) continue;
         p[k++] = (part){c->begin, c->end, write_number(w, c)};
     }
+    in_text_order(k, p);
     return replaced(n->file, n->begin, n->end, k, p);
 }
 

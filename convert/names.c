@@ -22,11 +22,27 @@ bool step_is_active(const routine *r, const node *n) {
 }
 /* ---- variables -------------------------------------------------------------------------- */
 
+static const char *framed(const char *name) { return format("wgc_f->%s", name); }
+
 static bool name_is_used(const routine *r, const char *name) {
     for (size_t i = 0; i < r->variables.n; i++)
         if (same(((variable *)r->variables.at[i])->name, name)) return true;
     for (size_t i = 0; i < r->v->function->parameters.n; i++)
         if (same(((decl *)r->v->function->parameters.at[i])->name, name)) return true;
+    return false;
+}
+
+/* Is one of these names that of the other's shadow? */
+static bool are_shadows(const char *a, const char *b) {
+    return same(a, format("%s_b", b)) || same(b, format("%s_b", a));
+}
+static bool has_shadow(const routine *r, const char *name) {
+    for (size_t i = 0; i < r->variables.n; i++) {
+        const char *const other = ((variable *)r->variables.at[i])->name;
+        if (are_shadows(other, name) || are_shadows(other, framed(name))) return true;
+    }
+    for (size_t i = 0; i < r->v->function->parameters.n; i++)
+        if (are_shadows(((decl *)r->v->function->parameters.at[i])->name, name)) return true;
     return false;
 }
 
@@ -52,8 +68,6 @@ bool is_kept(const routine *r, const decl *d) {
            (listed && (c == NULL || (!holds_variables(c) && !version_changes(r->v, c))));
 }
 
-static const char *framed(const char *name) { return format("wgc_f->%s", name); }
-
 void add_local(routine *r, const decl *d) {
     variable *const x = arena_get(sizeof *x);
     const char *name = d->name;
@@ -64,7 +78,8 @@ void add_local(routine *r, const decl *d) {
     if (d->is_static)
         name = format("%s_%s", r->v->name, d->name); /* at file scope, for both ways */
     const char *const base = name;
-    for (unsigned k = 2; name_is_used(r, name) || name_is_used(r, framed(name)); k++)
+    for (unsigned k = 2;
+         name_is_used(r, name) || name_is_used(r, framed(name)) || has_shadow(r, name); k++)
         name = format("%s_%u", base, k);
     *x = (variable){.d = d,
                     .name = in_frame ? framed(name) : name,
@@ -87,6 +102,16 @@ void add_local(routine *r, const decl *d) {
 /* A parameter that has an address is copied into the frame. */
 void add_parameter(routine *r, const decl *d) {
     cell *const c = r->v->of_decl[d->index];
+    const char *const shadow = format("%s_b", d->name);
+    for (size_t i = 0; i < r->v->function->parameters.n; i++) {
+        const decl *const p = r->v->function->parameters.at[i];
+        if (c == NULL || !holds_variables(c) || !same(p->name, shadow)) continue;
+        error_at(
+            place_in(p->file, p->at),
+            "'%s' cannot be turned round: the adjoint of '%s' has this name: give it another",
+            p->name, d->name);
+        r->refused = true;
+    }
     if (c == NULL || !(real_cell(c)->addressed || d->type->kind == TYPE_RECORD)) return;
     variable *const x = arena_get(sizeof *x);
     *x = (variable){.d = d,
@@ -156,13 +181,14 @@ const char *print(const routine *r, const node *n) {
     size_t k = 0;
     for (size_t i = 0; i < n->children; i++) {
         if (n->child[i] == NULL) continue;
-        if (k != 0 && n->child[i]->begin < p[k - 1].end) {
+        if (n->kind == NODE_CHOICE && k != 0 && n->child[i]->begin < p[k - 1].end) {
             error_at(place_of(n), "'%s' cannot be turned round: write all three parts of it",
                      source(n)); /* a ?: b */
             break;
         }
         p[k++] = (part){n->child[i]->begin, n->child[i]->end, print(r, n->child[i])};
     }
+    in_text_order(k, p);
     return replaced(n->file, n->begin, n->end, k, p);
 }
 
@@ -182,9 +208,6 @@ const char *shadow_name(const routine *r, const char *name) {
     return sized ? format("%s_b", name) : placed(r, format("%s_b", name));
 }
 
-static bool leads_somewhere(const type *t) {
-    return t != NULL && (t->kind == TYPE_POINTER || t->kind == TYPE_ARRAY);
-}
 static bool leads_to_const(const type *t) {
     return t != NULL && t->kind == TYPE_POINTER && t->of->constant;
 }
@@ -218,10 +241,8 @@ const char *print_shadow(const routine *r, const node *n) {
         return format("(%s)", print_shadow(r, n->child[0]));
     case NODE_MEMBER:
         return format("%s%s%s", through(r, n->child[0]), n->arrow ? "->" : ".", n->decl->name);
-    case NODE_INDEX: {
-        const size_t at = leads_somewhere(n->child[0]->type) ? 0 : 1; /* i[x] is x[i] */
-        return format("%s[%s]", through(r, n->child[at]), print(r, n->child[1 - at]));
-    }
+    case NODE_INDEX:
+        return format("%s[%s]", through(r, n->child[0]), print(r, n->child[1]));
     case NODE_UNARY:
         return format("(%s%s)", n->op,
                       same(n->op, "*") ? through(r, n->child[0])
@@ -233,7 +254,7 @@ const char *print_shadow(const routine *r, const node *n) {
             print_shadow(r, n->child[0]));
     case NODE_BINARY: {
         if (same(n->op, ",")) return print_shadow(r, n->child[1]); /* as in print */
-        const bool first = leads_somewhere(n->child[0]->type);
+        const bool first = is_address(n->child[0]);
         return first ? format("%s %s %s", print_shadow(r, n->child[0]), n->op,
                               print(r, n->child[1]))
                      : format("%s %s %s", print(r, n->child[0]), n->op,

@@ -394,6 +394,10 @@ node *build(reader *r, CXCursor c, bool by_macro) {
     }
     if (n->kind == NODE_CAST || n->kind == NODE_COMPOUND) n->of = n->type;
     if (n->kind == NODE_PAREN && n->children == 1) n->type = n->child[0]->type;
+    if (n->kind == NODE_INDEX && n->children == 2 && !is_address(n->child[0])) { /* i[x] */
+        node *const x = n->child[1];
+        n->child[1] = n->child[0], n->child[0] = x;
+    }
     if (n->by_macro) {
         if (n->kind != NODE_UNARY) decay(n);
         if (v != NULL) note_macro(v, n);

@@ -60,6 +60,7 @@ static const char *restricted(const char *s, const char *name) {
     const tokens t = lex(s, strlen(s));
     size_t i = t.n - 1;
     while (i > 0 && !token_is(s, &t.at[i], name)) i--;
+    if (i > 0 && token_is(s, &t.at[i - 1], "restrict")) return s; /* it says so itself */
     return format("%srestrict %s", copy_text(s, t.at[i].begin), s + t.at[i].begin);
 }
 

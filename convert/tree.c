@@ -15,6 +15,10 @@ const char *source(const node *n) {
 }
 bool is_expression(const node *n) { return n->kind <= NODE_OPAQUE; }
 
+bool is_address(const node *n) {
+    return n->type != NULL && (n->type->kind == TYPE_POINTER || n->type->kind == TYPE_ARRAY);
+}
+
 const node *bare(const node *n) {
     while (n->kind == NODE_PAREN && n->children == 1) n = n->child[0];
     return n;

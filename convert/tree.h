@@ -127,8 +127,8 @@ typedef enum node_kind {
     NODE_NUMBER,
     NODE_STRING,
     NODE_PAREN,
-    NODE_UNARY, /* op before, or behind: `postfix` */
-    NODE_INDEX,
+    NODE_UNARY,  /* op before, or behind: `postfix` */
+    NODE_INDEX,  /* array or pointer, index: in this order, however they are written */
     NODE_BINARY, /* also , && || */
     NODE_ASSIGN, /* op = or += .. */
     NODE_CHOICE, /* a ? b : c; with two children a ?: b */
@@ -197,6 +197,7 @@ const char *place_of(const node *n);
 const char *source(const node *n); /* its text */
 bool is_expression(const node *n);
 const node *bare(const node *n);      /* without parentheses */
+bool is_address(const node *n);       /* a pointer or an array */
 const type *leaf_type(const type *t); /* what pointers and arrays lead to */
 /* Is a field, or one of a structure in it, of this kind, or does it lead to one? */
 bool record_has(const record *r, type_kind kind);

@@ -11,9 +11,9 @@ static decl *base_of(const node *n) {
     n = bare(n);
     if (n->kind == NODE_NAME) return n->decl;
     if (n->kind == NODE_MEMBER && !n->arrow && n->children != 0) return base_of(n->child[0]);
-    for (size_t i = 0; n->kind == NODE_INDEX && i < 2; i++) /* x[i] is i[x] */
-        if (n->child[i]->type != NULL && n->child[i]->type->kind == TYPE_ARRAY)
-            return base_of(n->child[i]);
+    if (n->kind == NODE_INDEX && n->child[0]->type != NULL &&
+        n->child[0]->type->kind == TYPE_ARRAY)
+        return base_of(n->child[0]);
     return NULL;
 }
 

@@ -49,6 +49,8 @@ typedef struct part {
     const char *s;
 } part;
 const char *replaced(const file *f, size_t begin, size_t end, size_t n, const part *p);
+/* Children as they are written: an index may stand before its array. */
+void in_text_order(size_t n, part *p);
 
 /* A declaration of a number, array, pointer or structure, [begin, end) with its specifiers, as
  * one of variables. `more` are parts that are replaced besides. */
