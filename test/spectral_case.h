@@ -264,4 +264,16 @@ static inline void spectral_check_shapes(const struct spectral_case *c) {
     wg_tape_free(t);
 }
 
+/* A matrix whose eigenvalues, some of them complex, are near 1 or further right. */
+static inline double *spectral_right_of_zero(size_t n, uint64_t *seed) {
+    double *a = spectral_random(n, n, seed);
+    for (size_t i = 0; i < n * n; i++) a[i] /= sqrt((double)n);
+    for (size_t i = 0; i < n; i++) a[i + i * n] += 2;
+    return a;
+}
+static inline double *spectral_scaled(size_t n, double *a, double factor) {
+    for (size_t i = 0; i < n * n; i++) a[i] *= factor;
+    return a;
+}
+
 #endif

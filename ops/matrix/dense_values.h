@@ -32,7 +32,7 @@ typedef struct wgi_dense_op {
 } wgi_dense_op;
 
 static inline size_t wgi_dense_triangle(size_t n) { return n * (n + 1) / 2; }
-/* The place of element (i, j), i >= j, of a lower triangle of order n. */
+/* The index of element (i, j), i >= j, of a lower triangle of order n. */
 static inline size_t wgi_dense_packed(size_t n, size_t i, size_t j) {
     return j * n - j * (j + 1) / 2 + i;
 }

@@ -21,6 +21,7 @@
 #include <wengert/solve.h>
 #include "orthogonal.h"
 #include "spectral.h"
+#include "spread.h"
 #include "traits.h"
 #include "whole.h"
 
@@ -88,19 +89,16 @@ static void row_sizes(const wg_block_arg *a, double *restrict size) {
         if (!tall) size[j] = most;
     }
 }
-static void extend(double size, double *low, double *high) {
-    const double least = size == 0 ? INFINITY : size;
-    *low = least < *low ? least : *low, *high = size > *high ? size : *high;
-}
 /* Are some of these sizes far from others, but for zeros? Two chains, neither waiting for the
  * other. */
 static int is_uneven(size_t n, const double *size) {
     enum { FAR = 64 };
-    double low = INFINITY, low2 = INFINITY, high = 0, high2 = 0;
+    wgi_spread even = WGI_NO_SPREAD, odd = WGI_NO_SPREAD;
     for (size_t i = 0; i + 2 <= n; i += 2)
-        extend(size[i], &low, &high), extend(size[i + 1], &low2, &high2);
-    if (n % 2) extend(size[n - 1], &low, &high);
-    return fmax(high, high2) > FAR * fmin(low, low2);
+        wgi_spread_add(&even, size[i]), wgi_spread_add(&odd, size[i + 1]);
+    if (n % 2) wgi_spread_add(&even, size[n - 1]);
+    wgi_spread_add(&even, odd.low < INFINITY ? odd.low : 0), wgi_spread_add(&even, odd.high);
+    return wgi_spread_beyond(even, FAR);
 }
 
 /* order = the rows of A, or columns for m < n, by the power of two of their largest elements, the

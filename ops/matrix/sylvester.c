@@ -20,6 +20,7 @@
 #include "blas.h"
 #include "schur.h"
 #include "spectral.h"
+#include "spread.h"
 #include "traits.h"
 #include "whole.h"
 
@@ -184,34 +185,23 @@ typedef struct equation {
 
 enum { DOUBT = 8 };
 
-/* The smallest and the largest of some sizes, but for zeros. */
-typedef struct extent {
-    double low, high;
-} extent;
-static const extent no_extent = {INFINITY, 0};
-static double larger_of(double x, double y) { return x > y ? x : y; }
-static void extend(extent *to, double x) {
-    if (x != 0 && x < to->low) to->low = x;
-    to->high = larger_of(to->high, x);
-}
-static int is_wide(extent e) {
-    enum { SOME = 16 };
-    return e.high > SOME * e.low;
-}
-
 /* Is a matrix one whose rows, or columns, or whose balance differ in size? Then its forms have
  * lost digits of what is small in it. */
 static int is_uneven(const wg_block_arg *a, const form *f) {
-    extent rows = no_extent, cols = no_extent, scales = no_extent;
+    enum { FAR = 16 };
+    wgi_spread rows = WGI_NO_SPREAD, cols = WGI_NO_SPREAD, scales = WGI_NO_SPREAD;
     for (size_t i = 0; i < f->n; i++) {
         double row = 0, col = 0;
         for (size_t j = 0; j < f->n; j++) {
-            row = larger_of(row, fabs(a->value[i + j * a->ld]));
-            col = larger_of(col, fabs(a->value[j + i * a->ld]));
+            const double in_row = fabs(a->value[i + j * a->ld]);
+            const double in_col = fabs(a->value[j + i * a->ld]);
+            row = in_row > row ? in_row : row, col = in_col > col ? in_col : col;
         }
-        extend(&rows, row), extend(&cols, col), extend(&scales, f->d[i]);
+        wgi_spread_add(&rows, row), wgi_spread_add(&cols, col);
+        wgi_spread_add(&scales, f->d[i]);
     }
-    return is_wide(rows) || is_wide(cols) || is_wide(scales);
+    return wgi_spread_beyond(rows, FAR) || wgi_spread_beyond(cols, FAR) ||
+           wgi_spread_beyond(scales, FAR);
 }
 
 /* Is the residual what rounding makes of its terms, of which there are so many? Then x is the

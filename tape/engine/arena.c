@@ -111,7 +111,7 @@ int wgi_derived_drop(wgi_core *c) {
 int wgi_give_up_forgotten(wgi_core *c, const wgi_extent *busy) {
     const struct {
         wgi_extent *extent;
-        size_t used; /* bytes in use, beside those that are asked for now */
+        size_t used; /* bytes in use, beside those that are being asked for */
     } all[] = {{&c->code, (size_t)(WGI_CODE_START + c->head.code_words) * 8},
                {&c->values, wgi_rows(c) * sizeof(double)},
                {&c->tangents, c->width * wgi_rows(c) * sizeof(double)},
